@@ -1,0 +1,1 @@
+"""From tallies to intervals, verdicts, figures and reports; the command line."""

@@ -1,0 +1,437 @@
+"""The command `fairdeal`.
+
+Exit codes: 0 done, 1 our fault, 2 the user's input is wrong, 3 interrupted but resumable (130 when there is nothing to
+resume). Results go to stdout; progress and messages, one line each, to stderr. Whatever takes long to import is
+imported by the command that needs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from sim.config import Player, Ruleset
+
+SEATS = 4
+"""Seats when neither seats nor players are named."""
+
+PIPE_WIDTH = 160
+"""Width of tables that do not go to a terminal."""
+
+MOST = 2**63 - 1
+
+
+_POSITION_WORDS = {
+    "en": {"legal": "Legal moves:", "pass": "pass", "events": "What happens:", "state": "Afterwards:"},
+    "zh-Hant": {"legal": "可以出的牌：", "pass": "不出", "events": "過程：", "state": "之後："},
+}
+
+
+class Stopped(Exception):
+    """The command was interrupted, and typing it again goes on from there."""
+
+
+class _Commands(TyperGroup):
+    """The commands, with our own exit codes and messages in place of typer's."""
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
+        """Run the command of `args` (sys.argv by default) and exit."""
+        given = sys.argv[1:] if args is None else list(args)
+        sys.exit(_exit_code(self, given))
+
+
+app = typer.Typer(
+    cls=_Commands,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Measures what the rules of a card game do: plays millions of games per ruleset and reports what it found.",
+)
+
+Language = Annotated[Literal["en", "zh-Hant"], typer.Option("--lang", help="Language of the output.")]
+Jobs = Annotated[int | None, typer.Option(metavar="N", min=1, max=1024, help="Threads; by default one a processor.")]
+Games = Annotated[int, typer.Option(metavar="N", min=1, max=10**12, help="Deals to play under each ruleset.")]
+Seed = Annotated[int, typer.Option(metavar="S", min=0, max=MOST, help="Seed of the deals.")]
+Seats = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=100, help="Seats; fewer players are repeated round the table."),
+]
+Players = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PLAYER ...", help="Who plays, by seat: names of players, or paths of player files."),
+]
+Toggles = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set a toggle; may be given several times.")
+]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the results.")]
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False
+) -> None:
+    if version:
+        from analysis.versions import fairdeal
+
+        typer.echo(f"fairdeal {fairdeal()}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def sweep(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="[FILE|NAME]", help="A sweep file, or a sweep's name.")] = "default",
+    jobs: Jobs = None,
+    games: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=10**12, help="Deals a table, in place of the file's numbers."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", min=0, max=MOST, help="Seed, in place of the file's.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Results folder; else reports/NAME.")] = None,
+    resume: Annotated[bool, typer.Option("--resume/--fresh", help="Use stored results, or play all anew.")] = True,
+    chunk: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10**9, help="Most games a thread plays before it saves them.")
+    ] = 32768,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set `games` or `seed` of the file.")
+    ] = None,
+    lang: Language = "en",
+) -> None:
+    """Play a sweep and write its tables, figures and reports."""
+    with _resumable():
+        start = time.perf_counter()
+        from analysis.report import terminal_summary
+        from analysis.sweep import REPORTS, Options, run_sweep
+        from sim.config import load_sweep
+
+        given = {key: str(value) for key, value in (("games", games), ("seed", seed)) if value is not None}
+        plan = load_sweep(file, {**_settings(settings), **given})
+        folder = out or REPORTS / plan.name
+        results = run_sweep(plan, folder, Options(jobs, chunk, resume, _portable(context.obj)))
+        _show(terminal_summary(plan, results.metrics, results.contrasts, lang))
+        _show_end(results.manifest["games"], time.perf_counter() - start, folder / f"report.{lang}.md", lang)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder of `fairdeal sweep`.")],
+    lang: Language = "en",
+) -> None:
+    """Make the figures and reports of a results folder anew from its files."""
+    from analysis.report import terminal_summary
+    from analysis.sweep import check_folder, load_results, write_reports
+
+    plan, results = load_results(folder)
+    check_folder(folder)
+    write_reports(plan, results)
+    _show(terminal_summary(plan, results.metrics, results.contrasts, lang))
+    typer.echo(folder / f"report.{lang}.md")
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    a: Annotated[str, typer.Argument(metavar="A", help="A ruleset: game/version or a file.")],
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="Another one; with --set, A when left out.")] = None,
+    settings: Toggles = None,
+    games: Games = 100_000,
+    players: Players = None,
+    seats: Seats = None,
+    seed: Seed = 1,
+    jobs: Jobs = None,
+    out: Out = None,
+    lang: Language = "en",
+) -> None:
+    """Compare two rulesets deal by deal; --set changes toggles of the second."""
+    if b is None and not settings:
+        raise typer.BadParameter("name two rulesets, or one and --set KEY=VALUE", param_hint="B")
+    with contextlib.nullcontext() if out is None else _resumable():
+        from analysis.compare import comparison, comparison_table, run_comparison
+        from analysis.sweep import Options
+        from sim.config import load_ruleset
+
+        first, second = load_ruleset(a), load_ruleset(b or a, _settings(settings))
+        names = players or ["random"]
+        lineup = _lineup(names, seats or (len(names) if len(names) > 1 else SEATS), first)
+        group = comparison(first, second, lineup, seed, games)
+        results = run_comparison(group, out, Options(jobs, command=_portable(context.obj)))
+        _show(comparison_table(group, results, lang))
+
+
+@app.command()
+def replay(
+    ruleset: Annotated[str, typer.Argument(help="A ruleset: game/version or a file.")],
+    seed: Seed = 1,
+    game: Annotated[int, typer.Option(metavar="D", min=0, max=MOST, help="Number of the deal.")] = 0,
+    players: Players = None,
+    seats: Seats = None,
+    form: Annotated[Literal["text", "jsonl"], typer.Option("--format", help="For people or for programs.")] = "text",
+    settings: Toggles = None,
+    lang: Language = "en",
+) -> None:
+    """Show one game, event by event: the very game that a sweep counts."""
+    from sim.config import load_ruleset
+    from sim.trace import replay as play
+
+    rules = load_ruleset(ruleset, _settings(settings))
+    names = players or ["random"]
+    log = play(rules, _lineup(names, seats or (len(names) if players else SEATS), rules), seed, game)
+    for line in _text_lines(log, lang) if form == "text" else map(_json_line, log):
+        typer.echo(line)
+
+
+@app.command()
+def position(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A position file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    lang: Language = "en",
+) -> None:
+    """Show the legal moves of a position, and what a given line of moves does."""
+    from sim.position import play_position
+
+    answer = play_position(file)
+    for line in [_json_line(answer)] if as_json else _position_lines(answer, lang):
+        typer.echo(line)
+
+
+@app.command()
+def rules(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="A game's name.")], lang: Language = "en"
+) -> None:
+    """Explain a game: its rules, its toggles with their values, its rulesets."""
+    from sim.config import describe_game
+
+    typer.echo(describe_game(game, lang), nl=False)
+
+
+@app.command()
+def check(files: Annotated[list[str], typer.Argument(metavar="FILE ...", help="YAML files.")]) -> None:
+    """Check ruleset, player and sweep files."""
+    from sim.config import ConfigError, check_file
+
+    wrong = 0
+    for file in files:
+        try:
+            typer.echo(check_file(file))
+        except ConfigError as mistake:
+            wrong += 1
+            _message(str(mistake))
+    if wrong:
+        raise typer.Exit(2)
+
+
+@app.command()
+def schema(kind: Annotated[str, typer.Argument(metavar="KIND", help="player, sweep, or a game's name.")]) -> None:
+    """Print the JSON schema of a kind of file, for editors."""
+    from sim.config import json_schema
+
+    typer.echo(json.dumps(json_schema(kind), indent=2, ensure_ascii=False))
+
+
+@app.command()
+def bench(
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Repetitions of every speed.")] = 5,
+    lang: Language = "en",
+) -> None:
+    """Measure how fast this machine plays."""
+    from analysis.bench import bench_tables, run_bench
+
+    for table in bench_tables(run_bench(repeats), lang):
+        _show(table)
+
+
+def main() -> None:
+    """The entry point of `fairdeal`."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A terminal of another encoding shows ? for what it cannot, instead of ending the program.
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    app()
+
+
+def _exit_code(commands: _Commands, given: list[str]) -> int:
+    """Run a command line and turn whatever ends it into a message and an exit code."""
+    try:
+        with commands.make_context("fairdeal", _spread_players(given), obj=given) as context:
+            commands.invoke(context)
+        sys.stdout.flush()
+        return 0
+    except typer.Exit as end:
+        return end.exit_code
+    except typer.TyperException as mistake:
+        command = getattr(getattr(mistake, "ctx", None), "command_path", "fairdeal")
+        return _message(f"{command}: {mistake.format_message()}", 2)
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        _drop_output()
+        return 0
+    except KeyboardInterrupt:
+        return _message("interrupted", 130)
+    except Stopped as stop:
+        again = shlex.join(["fairdeal", *(word for word in given if word != "--fresh")])
+        return _message(f"{stop}; nothing is lost. To go on: {again}", 3)
+    except _mistakes() as mistake:
+        return _message(str(mistake), 2)
+    except OSError as problem:
+        _drop_output()
+        return _message(f"{problem.filename or 'output'}: {problem.strerror or problem}", 2)
+
+
+def _mistakes() -> tuple[type[Exception], ...]:
+    """What the user can put right; looked up only when something is raised."""
+    from sim.config import ConfigError
+    from sim.store import StoreError
+
+    return ConfigError, StoreError
+
+
+def _message(text: str, code: int = 2) -> int:
+    print(text, file=sys.stderr)
+    return code
+
+
+def _drop_output() -> None:
+    """Send what is still to be written to nowhere, or Python would complain about it when it ends."""
+    with contextlib.suppress(OSError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def _spread_players(given: Sequence[str]) -> list[str]:
+    """The command line with `--players a b,c` written as `--players a --players b --players c`.
+
+    Everything up to the next option counts, which typer's own options cannot do.
+    """
+    spread: list[str] = []
+    inside = False
+    for word in given:
+        if word == "--players" or word.startswith("--players="):
+            inside, word = True, word.removeprefix("--players").removeprefix("=")
+            if not word:
+                continue
+        elif word.startswith("-"):
+            inside = False
+        if inside:
+            spread += [part for name in word.split(",") if name for part in ("--players", name)]
+        else:
+            spread.append(word)
+    return spread
+
+
+@contextlib.contextmanager
+def _resumable() -> Iterator[None]:
+    """Within it an interruption at any moment is one to go on from."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped("interrupted") from None
+    except _interrupted() as stop:
+        raise Stopped(str(stop)) from None
+
+
+def _interrupted() -> type[Exception]:
+    from sim.batch import Interrupted
+
+    return Interrupted
+
+
+def _settings(given: Sequence[str] | None) -> dict[str, str]:
+    """KEY=VALUE options as a mapping."""
+    settings = {}
+    for word in given or ():
+        key, equals, value = word.partition("=")
+        if not (key and equals and value):
+            raise typer.BadParameter(f"'{word}' is not KEY=VALUE", param_hint="--set")
+        if key in settings:
+            raise typer.BadParameter(f"{key} is set twice", param_hint="--set")
+        settings[key] = value
+    return settings
+
+
+def _lineup(names: Sequence[str], seats: int, ruleset: Ruleset) -> tuple[Player, ...]:
+    """The players of all seats, those named repeated round the table."""
+    from sim.config import ConfigError, load_player
+
+    least, most = ruleset.seats
+    if not least <= seats <= most:
+        raise ConfigError(f"{seats} seats are not allowed; {ruleset.game} seats {least}..{most}")
+    if len(names) > seats:
+        raise ConfigError(f"--players: {len(names)} players for {seats} seats")
+    players = [load_player(name) for name in names]
+    for player in players:
+        if not player.plays(ruleset.game):
+            raise ConfigError(f"--players: {player.name} has no weights for {ruleset.game}")
+    return tuple(players[seat % len(players)] for seat in range(seats))
+
+
+def _portable(given: Sequence[str]) -> str:
+    """The command line for the manifest, with no path that holds on this machine only."""
+    from sim.config.document import shown_path
+
+    words = []
+    for word in given:
+        option, equals, value = word.rpartition("=")
+        if os.path.isabs(value):
+            short = shown_path(Path(value))
+            value = Path(value).name if os.path.isabs(short) else short
+        words.append(option + equals + value)
+    return shlex.join(["fairdeal", *words])
+
+
+def _text_lines(log: Iterable[dict[str, Any]], language: str) -> Iterable[str]:
+    from sim.trace import to_text
+
+    return to_text(log, language)
+
+
+def _position_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    """A position's answer for people: legal moves, what happened, and the state in a position file's own keys."""
+    words = _POSITION_WORDS[language]
+    yield words["legal"]
+    for move in answer["legal"]:
+        cost = ", ".join(f"{name} {value}" for name, value in move.items() if name != "cards")
+        yield f"  {' '.join(move['cards']) or words['pass']} ({cost})"
+    yield words["events"]
+    log = answer["events"] + ([answer["outcome"]] if answer["outcome"] else [])
+    yield from (f"  {line}" for line in _text_lines(log, language))
+    yield words["state"]
+    for key, value in answer["state"].items():
+        yield f"  {key}: {json.dumps(value)}".replace('"', "")
+
+
+def _json_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _show_end(games: dict[str, int], seconds: float, path: Path, language: str) -> None:
+    """The last lines of a sweep: how much was played, how long it took, where the report is."""
+    words = {
+        "en": "{total:,} games: {played:,} played, {found:,} found; {seconds:.1f} s",
+        "zh-Hant": "共 {total:,} 局：新玩 {played:,} 局，沿用 {found:,} 局；{seconds:.1f} 秒",
+    }[language]
+    total = games["played"] + games["found"]
+    typer.echo(words.format(total=total, seconds=seconds, played=games["played"], found=games["found"]))
+    typer.echo(path)
+
+
+def _show(what: RenderableType) -> None:
+    """Print a table; one that goes to a file or program is not squeezed into 80 columns."""
+    from rich.console import Console
+
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else PIPE_WIDTH).print(what)
+
+
+if __name__ == "__main__":
+    main()

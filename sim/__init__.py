@@ -1,0 +1,1 @@
+"""Games, their core and the players: from rulesets to tallies."""

@@ -1,0 +1,201 @@
+"""What can be configured, for people and for editors: a game's toggles in words, JSON schemas, a file's summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic.fields import FieldInfo
+
+import sim.games
+from sim.config.document import ConfigError, Document, read_document, shown_path
+from sim.config.models import LANGUAGES, TITLE_SCHEMA
+from sim.config.players import MOST_WEIGHT, load_player
+from sim.config.rulesets import load_ruleset, presets
+from sim.config.sweeps import SweepFile, load_sweep
+from sim.config.values import Choices, Value, choices_of, nearest, shown
+from sim.games import Game
+
+_WORDS: Mapping[str, Mapping[str, str]] = {
+    "en": {
+        "seats": "{least} to {most} seats",
+        "toggles": "Toggles",
+        "intro": "Each is one line under `toggles:` in a ruleset file. The default is in bold.",
+        "table": "| key | rule | values | what it decides, and why the default |",
+        "presets": "Rulesets",
+        "same": "all defaults",
+    },
+    "zh-Hant": {
+        "seats": "{least} 至 {most} 人",
+        "toggles": "規則開關",
+        "intro": "每項都是規則檔中 `toggles:` 之下的一行；粗體為預設值。",
+        "table": "| 鍵 | 規則編號 | 可用的值 | 決定什麼，以及預設的理由 |",
+        "presets": "現成規則",
+        "same": "全部預設",
+    },
+}
+
+
+def describe_game(game: str, language: str = "en") -> str:
+    """A game's rules in prose, its toggles with their values, and its rulesets, as Markdown.
+
+    Raises:
+        ConfigError: for an unknown game or language.
+    """
+    entry = _game(game)
+    if language not in LANGUAGES:
+        raise ConfigError(f"--lang: {shown(language)} is not allowed; allowed: {', '.join(LANGUAGES)}")
+    words = _WORDS[language]
+    lines = [f"# {entry.title[language]} ({entry.name})", ""]
+    lines += [words["seats"].format(least=entry.min_seats, most=entry.max_seats), ""]
+    lines += [entry.prose[language].strip(), "", f"## {words['toggles']}", "", words["intro"], ""]
+    lines += [words["table"], "|---|---|---|---|"]
+    for key, field in entry.Toggles.model_fields.items():
+        about = _about(field)
+        values = _values(choices_of(field), field.default)
+        lines.append(f"| `{key}` | {about['rule']} | {values} | {about[language]} |")
+    lines += ["", f"## {words['presets']}", ""]
+    for path in presets(game).values():
+        ruleset = load_ruleset(path)
+        changes = _differences(entry, ruleset.resolved(), words)
+        lines.append(f"- `{ruleset.name}`, {ruleset.title[language]}: {changes}")
+    return "\n".join(lines) + "\n"
+
+
+def _game(name: str) -> Game:
+    games = sim.games.games()
+    if name not in games:
+        raise ConfigError(
+            f"no game is called '{shown(name)}'{nearest(name, games)}; known: {', '.join(games)}"
+        )
+    return games[name]
+
+
+def _about(field: FieldInfo) -> Mapping[str, str]:
+    """What `sim.games.toggle` recorded: the rule id, and the words in each language."""
+    return cast(Mapping[str, str], field.json_schema_extra)
+
+
+def _values(choices: Choices, default: Value) -> str:
+    """The allowed values with the default in bold, which for a range of numbers stands in brackets behind it."""
+    words, usual = choices.words(), f"**{shown(default)}**"
+    if type(default) is int and choices.low is not None:
+        return " / ".join([f"{words[0]} ({usual})", *words[1:]])
+    return " / ".join(usual if word == shown(default) else word for word in words)
+
+
+def _differences(game: Game, values: Mapping[str, Value], words: Mapping[str, str]) -> str:
+    changes = [
+        f"`{key}: {shown(value)}`"
+        for key, value in values.items()
+        if value != game.Toggles.model_fields[key].default
+    ]
+    return ", ".join(changes) or words["same"]
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """The JSON schema of a file, for editors.
+
+    Args:
+        kind: `player`, `sweep`, or a game's name for its rulesets.
+    Raises:
+        ConfigError: for any other word.
+    """
+    if kind == "player":
+        schema = _player_schema()
+    elif kind == "sweep":
+        schema = SweepFile.model_json_schema()
+    elif kind in sim.games.games():
+        schema = _ruleset_schema(sim.games.games()[kind])
+    else:
+        known = ["player", "sweep", *sim.games.games()]
+        raise ConfigError(f"no schema for '{shown(kind)}'{nearest(kind, known)}; known: {', '.join(known)}")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _mapping(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False, **more}
+
+
+def _ruleset_schema(game: Game) -> dict[str, Any]:
+    toggles = {}
+    for key, field in game.Toggles.model_fields.items():
+        about = _about(field)
+        description = f"{about['rule']}: {about['en']} {about['zh-Hant']}"
+        toggles[key] = {
+            **_toggle_schema(choices_of(field)),
+            "default": field.default,
+            "description": description,
+        }
+    return _mapping(
+        {
+            "game": {"const": game.name},
+            "extends": {"type": "string"},
+            "title": TITLE_SCHEMA,
+            "toggles": _mapping(toggles),
+        }
+    )
+
+
+def _toggle_schema(choices: Choices) -> dict[str, Any]:
+    words: list[Value] = list(choices.listed)
+    for value, spellings in ((True, ["yes", "on"]), (False, ["no", "off"]), (None, ["none"])):
+        if any(choice is value for choice in choices.listed):
+            words += spellings
+    if choices.low is None:
+        return {"enum": words}
+    number: dict[str, Any] = {"type": "integer", "minimum": choices.low}
+    if choices.high is not None:
+        number["maximum"] = choices.high
+    return {"anyOf": [number, {"enum": words}]} if words else number
+
+
+def _player_schema() -> dict[str, Any]:
+    weight = {"type": "integer", "minimum": -MOST_WEIGHT, "maximum": MOST_WEIGHT}
+    games = {}
+    for game in sim.games.games().values():
+        features = {item.name: {**weight, "description": f"{item.en} {item.zh}"} for item in game.features}
+        games[game.name] = _mapping({phase: _mapping(features) for phase in game.phases})
+    properties = {"title": TITLE_SCHEMA, "kind": {"enum": ["random", "weights"]}, "games": _mapping(games)}
+    return _mapping(properties, required=["kind"])
+
+
+def check_file(path: str | Path) -> str:
+    """Validate a ruleset, player or sweep file in full; what it holds, in one line.
+
+    Raises:
+        ConfigError: for every mistake, also when the file is none of the three.
+    """
+    path = Path(path)
+    kind = _kind(read_document(path))
+    if kind == "ruleset":
+        ruleset = load_ruleset(path)
+        defaults = _game(ruleset.game).Toggles().model_dump()
+        changes = sum(value != defaults[key] for key, value in ruleset.resolved().items())
+        what = f"{ruleset.name}, {changes} of {len(defaults)} toggles not at the default"
+    elif kind == "player":
+        player = load_player(path)
+        what = f"{player.name}, {player.kind}" + "".join(f", {game}" for game in player.weights)
+    else:
+        sweep = load_sweep(path)
+        arms = {arm.name for group in sweep.groups for arm in group.arms}
+        played = sum(len(group.arms) * group.games for group in sweep.groups)
+        what = f"{sweep.name}, families {len(sweep.families)}, rulesets {len(arms)}, games {played}"
+    return f"{shown_path(path)}: {kind} {what}"
+
+
+def _kind(document: Document) -> str:
+    """What the file is, by the keys that only one kind of file has."""
+    marks = {
+        "families": "sweep",
+        "kind": "player",
+        "toggles": "ruleset",
+        "extends": "ruleset",
+        "game": "ruleset",
+    }
+    for key, kind in marks.items():
+        if key in document.data:
+            return kind
+    text = "a ruleset has `toggles` or `extends`, a player `kind`, a sweep `families`"
+    raise document.error((), f"neither ruleset, player nor sweep: {text}")

@@ -1,0 +1,329 @@
+"""The kernel: plays games of any registered game and adds them up.
+
+`play_range` plays a range of deals for all arms of a group on common deals and returns their tallies and the tallies
+of the contrasts. It is a pure function of its arguments and holds no lock, so threads may run it side by side.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sim.cards import DECK
+from sim.events import CHOOSE, OPTION, emit, new_log, recording
+from sim.games import Game, game
+from sim.jit import JIT, entry, helper
+from sim.players import choose_basic, lineup_arrays
+from sim.protocol import apply, begin, cost, deal, is_over, mover, moves, opening, outcome, standing
+from sim.rng import CHANCE, DEAL, SEAT, STREAMS, game_key, shuffle, shuffle_deck, start_stream
+from sim.tally import ROW, Layout, Tally, class_seats, cumulate_classes, new_tally, tally_game, write_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sim.config import Group, Player, Ruleset
+
+BLOCK = 1024
+"""Games whose values are held at once for the contrasts; bounds memory whatever the chunk."""
+
+
+class Scratch(NamedTuple):
+    """A thread's working memory: one state, one row, generators, a deck, and buffers of the decision at hand."""
+
+    states: np.ndarray
+    rows: np.ndarray
+    rng: np.ndarray  # uint64 [streams, 2]
+    deck: np.ndarray  # uint8 [54]
+    out: np.ndarray  # int64 [max_moves]
+    scores: np.ndarray  # int64 [max_moves]
+    total: np.ndarray  # int64 [1]
+    classes: np.ndarray  # int64 [partitions]
+    k: np.ndarray  # int64 [classes]
+    y: np.ndarray  # int64 [classes]
+
+
+def new_scratch(played: Game, classes: int) -> Scratch:
+    """Working memory for a game; `classes` as in its layout."""
+    return Scratch(
+        np.zeros(1, dtype=played.state).view(np.recarray),
+        np.zeros(1, dtype=ROW).view(np.recarray),
+        np.zeros((STREAMS, 2), dtype=np.uint64),
+        np.zeros(54, dtype=np.uint8),
+        *(np.zeros(played.max_moves, dtype=np.int64) for _ in range(2)),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(len(played.partitions), dtype=np.int64),
+        *(np.zeros(classes, dtype=np.int64) for _ in range(2)),
+    )
+
+
+@helper
+def _start_game(rules, seed, number, replay, scratch):
+    """Shuffle the deck of deal `number`, deal, and start the streams of the replay."""
+    deal_key = game_key(seed, number, 0)
+    start_stream(scratch.rng, deal_key, DEAL)
+    shuffle_deck(scratch.rng, DECK, rules.jokers, scratch.deck)
+    key = game_key(seed, number, replay)
+    start_stream(scratch.rng, key, CHANCE)
+    for p in range(rules.seats):
+        start_stream(scratch.rng, key, SEAT + p)
+    deal(rules, scratch.deck, scratch.states[0], scratch.rng)
+
+
+@helper
+def _log_choice(rules, state, move, out, log):
+    """Log an inner decision: what was chosen, and out of what."""
+    if recording(log) and state.phase != 0:
+        emit(log, CHOOSE, mover(rules, state), state.phase, move)
+        for i in range(moves(rules, state, out)):
+            emit(log, OPTION, out[i])
+
+
+@helper
+def _leader(rules, state):
+    """The seat that alone stands best, or -1. Without branches: the two best of (standing, seat) packed into one number."""
+    best = 1 << 30
+    second = 1 << 30
+    for p in range(rules.seats):
+        key = standing(rules, state, p) * 16 + p
+        second = min(second, max(best, key))
+        best = min(best, key)
+    return best & 15 if best >> 4 < second >> 4 else -1
+
+
+@helper
+def _play_game(rules, lineup, scratch, log):
+    """Play a dealt game to its end and write its row."""
+    state = scratch.states[0]
+    row = scratch.rows[0]
+    row.listed = 0
+    row.lead_changes = 0
+    for p in range(rules.seats):
+        row.opening[p] = state.hand[p]
+        row.decisions[p] = 0
+        row.choices[p] = 0
+    begin(rules, state, scratch.rng, log)
+    turn = state.turn
+    leader = -1
+    while not is_over(rules, state):
+        seat = mover(rules, state)
+        move, n = choose_basic(rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total)
+        row.decisions[seat] += 1
+        row.choices[seat] += n > 1
+        row.listed += n
+        _log_choice(rules, state, move, scratch.out, log)
+        apply(rules, state, move, scratch.rng, log)
+        if state.turn != turn:
+            turn = state.turn
+            ahead = _leader(rules, state)
+            if ahead >= 0 and ahead != leader:
+                row.lead_changes += leader >= 0
+                leader = ahead
+    outcome(rules, state, row)
+
+
+@entry
+def _play_block(rules, lineup, plan, tally, scratch, seed, first, values):
+    """Play the deals first, first+1, ... into the rows of `values` (int64, [games, M]) and the tally."""
+    state = scratch.states[0]
+    row = scratch.rows[0]
+    counters = state.count.size
+    for i in range(values.shape[0]):
+        _start_game(rules, seed, first + i, 0, scratch)
+        _play_game(rules, lineup, scratch, None)
+        write_values(rules.seats, counters, row, values[i])
+        for p in range(rules.seats):
+            opening(rules, row.opening[p], scratch.classes)
+            class_seats(plan, scratch.classes, row.share[p], scratch.k, scratch.y)
+        cumulate_classes(plan, scratch.k, scratch.y)
+        tally_game(rules.seats, plan, tally, row, values[i], scratch.k, scratch.y)
+
+
+@entry
+def _tally_contrast(values, arms, weights, out):
+    """Add per-game differences to a contrast's tally `out` (int64, [M, 5]); `values` is [arms, games, M]."""
+    for i in range(values.shape[1]):
+        for m in range(values.shape[2]):
+            d = 0
+            for t in range(arms.size):
+                d += weights[t] * values[arms[t], i, m]
+            out[m, 0] += 1
+            out[m, 1] += d
+            out[m, 2] += d * d
+            out[m, 3] += d > 0
+            out[m, 4] += d < 0
+
+
+START, BEGIN, CHOOSE_MOVE, MAKE_MOVE, LIST_MOVES, RESULT = range(6)
+
+
+@entry
+def _drive(rules, lineup, scratch, action, a, b, c, log):
+    """One step of a game that Python drives: one compiled function for all of them, as each inlines half the game."""
+    state = scratch.states[0]
+    if action == START:
+        _start_game(rules, a, b, c, scratch)
+    elif action == BEGIN:
+        begin(rules, state, scratch.rng, log)
+    elif action == CHOOSE_MOVE:
+        seat = mover(rules, state)
+        return choose_basic(rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total)[0]
+    elif action == MAKE_MOVE:
+        _log_choice(rules, state, a, scratch.out, log)
+        apply(rules, state, a, scratch.rng, log)
+    elif action == LIST_MOVES:
+        n = moves(rules, state, scratch.out)
+        if state.phase == 0:
+            for i in range(n):
+                scratch.scores[i] = cost(rules, state, scratch.out[i])
+        return n
+    elif action == RESULT:
+        outcome(rules, state, scratch.rows[0])
+    return int(is_over(rules, state))
+
+
+@entry
+def _start_streams(rng, seats, seed, number, replay):
+    """The generators of a game whose deal is given."""
+    key = game_key(seed, number, replay)
+    start_stream(rng, key, CHANCE)
+    for p in range(seats):
+        start_stream(rng, key, SEAT + p)
+
+
+@entry
+def _shuffle_cards(rng, seed, cards):
+    """Shuffle given cards (uint8) with the DEAL stream of deal 0."""
+    start_stream(rng, game_key(seed, 0, 0), DEAL)
+    shuffle(rng, DEAL, cards, 0, cards.size)
+
+
+class Table:
+    """A game driven from Python, move by move, with its events recorded: for logs, positions and tests.
+
+    The same compiled rules and players as in `play_range`, so the same deal gives the same game.
+    """
+
+    def __init__(self, played: Game, rules: Any, lineup: tuple[Player, ...], seed: int) -> None:
+        self.game, self.rules, self.seed = played, rules, seed
+        self.scratch = new_scratch(played, len(Layout(played, rules).classes))
+        self.lineup = lineup_arrays(played, lineup)
+        self.log = new_log()
+
+    @property
+    def state(self) -> Any:
+        """The state record, in place."""
+        return self.scratch.states[0]
+
+    def _do(self, action: int, a: int = 0, b: int = 0, c: int = 0) -> int:
+        while True:
+            kept = self.scratch.states.copy(), self.scratch.rng.copy(), self.log[0].copy()
+            with plain_arithmetic():
+                value = _drive(self.rules, self.lineup, self.scratch, action, a, b, c, self.log)
+            if not self.log[0, 1]:
+                return int(value)
+            # The log was too small: undo the step, make room, and take it again.
+            self.scratch.states[:], self.scratch.rng[:], self.log[0] = kept
+            self.log = np.concatenate([self.log, np.zeros_like(self.log)])
+
+    def deal(self, number: int, replay: int = 0) -> None:
+        """Deal game `number` of the seed."""
+        self.log[0] = (1, 0, 0, 0, 0)
+        self._do(START, self.seed, number, replay)
+
+    def start_streams(self) -> None:
+        """Start the generators for a position that is set into `state` by hand."""
+        self.log[0] = (1, 0, 0, 0, 0)
+        with plain_arithmetic():
+            _start_streams(self.scratch.rng, self.rules.seats, self.seed, 0, 0)
+
+    def shuffled(self, cards: list[int]) -> list[int]:
+        """Cards (bits) in an order that the seed determines."""
+        order = np.array(cards, dtype=np.uint8)
+        with plain_arithmetic():
+            _shuffle_cards(self.scratch.rng, self.seed, order)
+        return order.tolist()
+
+    def begin(self) -> bool:
+        """Start the first turn; whether the game is over already."""
+        return bool(self._do(BEGIN))
+
+    def legal(self) -> tuple[list[int], list[int]]:
+        """The legal moves of this decision, and what each costs (main decisions; else 0)."""
+        n = self._do(LIST_MOVES)
+        costs = self.scratch.scores[:n].tolist() if self.state.phase == 0 else [0] * n
+        return self.scratch.out[:n].tolist(), costs
+
+    def choose(self) -> int:
+        """The move of the player to decide."""
+        return self._do(CHOOSE_MOVE)
+
+    def make(self, move: int) -> bool:
+        """Make a move; whether the game is over."""
+        return bool(self._do(MAKE_MOVE, move))
+
+    def result(self) -> Any:
+        """The row of the finished game."""
+        self._do(RESULT)
+        return self.scratch.rows[0]
+
+    def events(self) -> np.ndarray:
+        """The events recorded since the deal: int64, shape (n, 5)."""
+        return self.log[1 : self.log[0, 0]]
+
+
+def plain_arithmetic() -> AbstractContextManager[Any]:
+    """Without the compiler, numpy would warn of the generator's intended wrap-around."""
+    return nullcontext() if JIT else np.errstate(over="ignore")
+
+
+def play_range(group: Group, first: int, count: int) -> dict[str, np.ndarray]:
+    """Play the deals first .. first+count-1 of a group.
+
+    Returns:
+        int64 tallies: `arm/<i>/<field of Tally>` of every arm and `contrast/<i>` [M, 5] of every contrast: n, sum d,
+        sum d^2, n(d > 0), n(d < 0) by column. Those of a range are the sums of those of its parts.
+    """
+    played = game(group.game)
+    rules = [played.rules(arm.toggles, group.seats) for arm in group.arms]
+    layouts = [Layout(played, r) for r in rules]
+    lineup = lineup_arrays(played, group.lineup)
+    tallies = [new_tally(layout) for layout in layouts]
+    scratch = new_scratch(played, len(layouts[0].classes))
+    columns = len(layouts[0].columns)
+    terms = [np.array(contrast.terms, dtype=np.int64).reshape(-1, 2).T.copy() for contrast in group.contrasts]
+    contrasts = [np.zeros((columns, 5), dtype=np.int64) for _ in terms]
+    for start in range(first, first + count, BLOCK):
+        values = np.zeros((len(rules), min(BLOCK, first + count - start), columns), dtype=np.int64)
+        with plain_arithmetic():
+            for a, arm_rules in enumerate(rules):
+                plan = layouts[a].plan()
+                _play_block(arm_rules, lineup, plan, tallies[a], scratch, group.seed, start, values[a])
+        for (arms, weights), out in zip(terms, contrasts, strict=True):
+            _tally_contrast(values, arms, weights, out)
+    result = {f"contrast/{i}": out for i, out in enumerate(contrasts)}
+    for a, tally in enumerate(tallies):
+        result |= {f"arm/{a}/{name}": array for name, array in zip(Tally._fields, tally, strict=True)}
+    return result
+
+
+def play_rows(ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, games: int, first: int = 0) -> pd.DataFrame:
+    """The columns of every single game, a row each (see `Layout.columns`), indexed by deal."""
+    import pandas as pd
+
+    played = game(ruleset.game)
+    rules = played.rules(ruleset.toggles, len(lineup))
+    layout = Layout(played, rules)
+    values = np.zeros((games, len(layout.columns)), dtype=np.int64)
+    scratch = new_scratch(played, len(layout.classes))
+    with plain_arithmetic():
+        _play_block(
+            rules, lineup_arrays(played, lineup), layout.plan(), new_tally(layout), scratch, seed, first, values
+        )
+    return pd.DataFrame(values, columns=list(layout.columns), index=pd.RangeIndex(first, first + games, name="deal"))
+
+
+def compile_for(group: Group) -> None:
+    """Compile, or load from the cache, all that `play_range` needs, before threads start."""
+    play_range(group, 0, 1)

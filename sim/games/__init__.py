@@ -1,0 +1,171 @@
+"""What a game is: its toggles, its descriptor, and the registry of the game files beside this one.
+
+A game is one module of this package with a module attribute `GAME`. Nothing else in the project names it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from sim.cards import CARD_NAMES
+
+OUTCOMES = ("win", "survivor", "loser_found", "drawn", "stalled")
+WIN, SURVIVOR, LOSER_FOUND, DRAWN, STALLED = range(len(OUTCOMES))
+
+SHARE = 2520
+"""A whole win, in the units in which win shares are counted: divisible by every number of tied seats up to ten."""
+
+Words = Mapping[str, str]
+"""The same text in each language a report is written in: {"en": ..., "zh-Hant": ...}."""
+
+
+class ToggleModel(BaseModel):
+    """Base of a game's toggles: every key is known, every value one of those listed, nothing is coerced."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def toggle(rule: str, default: object, en: str, zh: str, *, impact: str = "L", **limits: Any) -> Any:
+    """A toggle field of a `ToggleModel`.
+
+    Args:
+        rule: the rule id of RULES.md, such as "PJ-07".
+        default: its default value.
+        en, zh: one line each on what it decides and why the default is what it is.
+        impact: expected influence on results, H(igh), M(edium) or L(ow).
+        limits: bounds of an integer toggle, passed to pydantic (ge, le).
+    """
+    return Field(default, json_schema_extra={"rule": rule, "en": en, "zh-Hant": zh, "impact": impact}, **limits)
+
+
+BY_TURN = 1
+
+
+@dataclass(frozen=True)
+class Counter:
+    """An integer counted once a game. With `bins` > 0 an exact histogram of the values 0..bins-1 is kept too; `BY_TURN`
+    makes as many bins as the ruleset's length guard allows turns.
+
+    `given` names the counter that says how often it happened at all: a game where that is 0 has no value here
+    (the mean is then over the games that have one).
+    """
+
+    name: str
+    en: str
+    zh: str
+    bins: int = 0
+    given: str = ""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The ratio of two counters summed over all games (a ratio estimator, clustered by game)."""
+
+    name: str
+    numerator: str
+    denominator: str
+    en: str
+    zh: str
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition of opening hands into named classes."""
+
+    name: str
+    classes: tuple[str, ...]
+    en: str
+    zh: str
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A named integer that a player may know about a move, from the mover's information state alone."""
+
+    name: str
+    en: str
+    zh: str
+
+
+Card = Literal[CARD_NAMES]  # type: ignore[valid-type]
+Suit = Literal["S", "H", "D", "C"]
+
+
+class PositionModel(BaseModel):
+    """The keys that every game's position file has; a game's own model adds its keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    ruleset: str
+    toggles: dict[str, Any] = {}
+    hands: list[list[Card]]
+    to_move: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0)
+    line: list[list[Card] | str | int] = []
+
+
+class ImpossiblePosition(ValueError):
+    """A position that cannot occur: the key to blame and the reason."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"{key}: {reason}")
+        self.key, self.reason = key, reason
+
+
+@dataclass(frozen=True)
+class Game:
+    """All that the rest of the project knows about a game.
+
+    `module` holds the jitted functions of the protocol (deal, mover, moves, pick, apply, is_over, outcome, standing,
+    features, opening, cost) and the plain ones (from_position, to_position). `choices` says what a move of each inner
+    phase is: "card", "seat", "rank" or a tuple of words.
+    """
+
+    name: str
+    title: Words
+    prose: Words
+    Toggles: type[ToggleModel]
+    Position: type[PositionModel]
+    Rules: type
+    rules: Callable[[Any, int], Any]
+    state: np.dtype
+    min_seats: int
+    max_seats: int
+    phases: tuple[str, ...]
+    choices: Mapping[str, str | tuple[str, ...]]
+    counters: tuple[Counter, ...]
+    ratios: tuple[Ratio, ...]
+    partitions: tuple[Partition, ...]
+    features: tuple[Feature, ...]
+    cost: Words
+    max_moves: int = 512
+    module: ModuleType = field(repr=False, kw_only=True)
+
+
+@functools.cache
+def games() -> dict[str, Game]:
+    """Every registered game by name, in alphabetical order."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    return {name: importlib.import_module(f"{__name__}.{name}").GAME for name in names}
+
+
+def game(name: str) -> Game:
+    """The game of that name. Raises KeyError for none."""
+    return games()[name]
+
+
+def game_of(rules_class: type) -> Game:
+    """The game whose `Rules` NamedTuple is `rules_class`."""
+    for entry in games().values():
+        if entry.Rules is rules_class:
+            return entry
+    raise LookupError(f"no game has the rules class {rules_class.__name__}")

@@ -1,0 +1,142 @@
+"""How the numeric core is compiled: numba's settings, the two kinds of jitted function, and the bit instructions.
+
+The cache folder is named by a hash of all sources of `sim`, because a cached function does not notice that a function
+of another module which it calls has changed (numba#1833). It must be set before any kernel is defined, so every
+module of the core imports its decorators from here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import codegen
+from numba.extending import intrinsic
+
+SOURCES = Path(__file__).parent
+
+
+def _cache_folder() -> Path:
+    """Where compiled kernels are kept: one folder a state of the sources, beside them or, read-only, in the temp folder."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(SOURCES.rglob("*.py")):
+        digest.update(source.relative_to(SOURCES).as_posix().encode() + source.read_bytes())
+    root = SOURCES.parent / ".cache"
+    if not os.access(root if root.exists() else root.parent, os.W_OK):
+        root = Path(tempfile.gettempdir()) / f"fairdeal-{os.getuid()}"
+    return root / "numba" / digest.hexdigest()[:16]
+
+
+numba.config.CACHE_DIR = str(_cache_folder())
+JIT: bool = not numba.config.DISABLE_JIT
+
+OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True, "error_model": "numpy"}
+"""Options of everything that only other jitted code calls. Without them a large kernel is 1.7 times slower."""
+
+helper = numba.njit(**OPTIONS)
+"""A function called from jitted code only."""
+
+outlined = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+"""A helper that stays a call of its own: large and rare, or used in many places."""
+
+entry = numba.njit(cache=True, nogil=True, error_model="numpy")
+"""A function called from Python: cached on disk, runs without the global interpreter lock."""
+
+
+def _has_bmi2() -> bool:
+    """Whether the processor numba compiles for has pdep; without BMI2 that instruction would end the process."""
+    return JIT and "+bmi2" in codegen.get_host_cpu_features()
+
+
+@intrinsic
+def _ctpop(typingctx, x):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def _cttz(typingctx, x):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def _ctlz(typingctx, x):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def _pdep(typingctx, source, mask):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        word = ir.IntType(64)
+        function = builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", fnty=ir.FunctionType(word, [word, word]))
+        return builder.call(function, args)
+
+    return types.int64(types.int64, types.int64), generate
+
+
+if JIT:
+
+    @helper
+    def popcount(mask):  # type: ignore[no-untyped-def]
+        """Number of set bits of an int64."""
+        return _ctpop(mask)
+
+    @helper
+    def lowest(mask):  # type: ignore[no-untyped-def]
+        """Position of the lowest set bit of an int64; 64 for 0."""
+        return _cttz(mask)
+
+    @helper
+    def highest(mask):  # type: ignore[no-untyped-def]
+        """Position of the highest set bit of a non-negative int64; -1 for 0."""
+        return 63 - _ctlz(mask)
+
+    if _has_bmi2():
+
+        @helper
+        def nth_bit(mask, n):  # type: ignore[no-untyped-def]
+            """The n-th set bit (n from 0) of `mask`, as a mask of one bit."""
+            return _pdep(1 << n, mask)
+
+    else:
+
+        @helper
+        def nth_bit(mask, n):  # type: ignore[no-untyped-def]
+            """The n-th set bit (n from 0) of `mask`, as a mask of one bit."""
+            for _ in range(n):
+                mask &= mask - 1
+            return mask & -mask
+
+else:
+
+    def popcount(mask):  # type: ignore[no-untyped-def]
+        """Number of set bits of an int64."""
+        return int(mask).bit_count()
+
+    def lowest(mask):  # type: ignore[no-untyped-def]
+        """Position of the lowest set bit of an int64; 64 for 0."""
+        return (int(mask) & -int(mask)).bit_length() - 1 if mask else 64
+
+    def highest(mask):  # type: ignore[no-untyped-def]
+        """Position of the highest set bit of a non-negative int64; -1 for 0."""
+        return int(mask).bit_length() - 1
+
+    def nth_bit(mask, n):  # type: ignore[no-untyped-def]
+        """The n-th set bit (n from 0) of `mask`, as a mask of one bit."""
+        mask = int(mask)
+        for _ in range(n):
+            mask &= mask - 1
+        return mask & -mask

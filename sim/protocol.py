@@ -1,0 +1,88 @@
+"""The game protocol: what the engine asks of a game's rules, dispatched on the type of `rules`.
+
+Each function below is implemented under its own name in every game's module. Jitted code is bound to the game at
+compile time through the type of its `Rules` NamedTuple: no function pointers, no generated code. With
+NUMBA_DISABLE_JIT=1 the plain functions here look the game up when they are called.
+"""
+
+from __future__ import annotations
+
+from numba.extending import overload
+
+from sim.games import game_of
+from sim.jit import JIT, OPTIONS
+
+
+def deal(rules, deck, state, rng):  # type: ignore[no-untyped-def]
+    """Deal the shuffled `deck` (uint8 card bits, front first) into `state`, up to the first decision."""
+    return game_of(type(rules)).module.deal(rules, deck, state, rng)
+
+
+def begin(rules, state, rng, log):  # type: ignore[no-untyped-def]
+    """Start the first turn of a dealt (or given) position, up to its first decision."""
+    return game_of(type(rules)).module.begin(rules, state, rng, log)
+
+
+def mover(rules, state):  # type: ignore[no-untyped-def]
+    """The seat that decides."""
+    return game_of(type(rules)).module.mover(rules, state)
+
+
+def moves(rules, state, out):  # type: ignore[no-untyped-def]
+    """Write every legal move at this decision into `out` (int64) and return their number."""
+    return game_of(type(rules)).module.moves(rules, state, out)
+
+
+def pick(rules, state, rng, stream, out):  # type: ignore[no-untyped-def]
+    """(move, number of legal moves): the move that a uniform index into `moves` gives, without listing them if it can."""
+    return game_of(type(rules)).module.pick(rules, state, rng, stream, out)
+
+
+def apply(rules, state, move, rng, log):  # type: ignore[no-untyped-def]
+    """Make the move and all that follows, chance included, up to the next decision or the end."""
+    return game_of(type(rules)).module.apply(rules, state, move, rng, log)
+
+
+def is_over(rules, state):  # type: ignore[no-untyped-def]
+    """Whether the game has ended."""
+    return game_of(type(rules)).module.is_over(rules, state)
+
+
+def outcome(rules, state, row):  # type: ignore[no-untyped-def]
+    """Write the result into `row`: outcome, places, shares, scores, per-seat figures and the game's own counters."""
+    return game_of(type(rules)).module.outcome(rules, state, row)
+
+
+def standing(rules, state, seat):  # type: ignore[no-untyped-def]
+    """How far a seat is from winning: smaller is better."""
+    return game_of(type(rules)).module.standing(rules, state, seat)
+
+
+def features(rules, state, move, x):  # type: ignore[no-untyped-def]
+    """Note in `x` (see sim.features) what the mover may know of a move, from its information state alone."""
+    return game_of(type(rules)).module.features(rules, state, move, x)
+
+
+def opening(rules, hand, classes):  # type: ignore[no-untyped-def]
+    """Write the class index of an opening hand in each of the game's partitions into `classes` (int64)."""
+    return game_of(type(rules)).module.opening(rules, hand, classes)
+
+
+def cost(rules, state, move):  # type: ignore[no-untyped-def]
+    """The number shown beside a legal move of the main decision: a gap, a total."""
+    return game_of(type(rules)).module.cost(rules, state, move)
+
+
+def _bind(function):  # type: ignore[no-untyped-def]
+    def typed(rules, *_):  # type: ignore[no-untyped-def]
+        implementation = getattr(game_of(rules.instance_class).module, function.__name__)
+        return implementation.py_func
+
+    overload(function, jit_options=OPTIONS, strict=False)(typed)
+
+
+PROTOCOL = (deal, begin, mover, moves, pick, apply, is_over, outcome, standing, features, opening, cost)
+
+if JIT:
+    for _function in PROTOCOL:
+        _bind(_function)

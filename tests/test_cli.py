@@ -1,0 +1,409 @@
+"""The command line: what each command prints, and that every mistake ends in exit code 2, one message and no files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from analysis import bench
+from analysis.cli import _portable, _spread_players, app
+
+ROOT = Path(__file__).parents[1]
+POSITION = ROOT / "tests" / "positions" / "paijie" / "E12a.yaml"
+COMMANDS = ["sweep", "report", "compare", "replay", "position", "rules", "check", "schema", "bench"]
+
+SWEEP = """
+title: {en: Small, zh-Hant: 小}
+seed: 5
+games: 50
+families:
+  - name: versions
+    rulesets: [paijie/v1.0, paijie/v1.1]
+    seats: [2]
+    contrast: chain
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+def output(*words: object) -> str:
+    result = run(*words)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return str(result.stdout)
+
+
+def python(*words: object, **more: Any) -> subprocess.Popen[bytes]:
+    """The command in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **more.pop("env", {})}
+    command = [sys.executable, "-m", "analysis.cli", *map(str, words)]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, **more)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def refused(*words: object) -> str:
+    """The message of a command that is refused: one line on stderr, nothing on stdout, no file made or changed."""
+    before = files(Path())
+    result = run(*words)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.endswith("\n")
+    assert "Traceback" not in result.stderr
+    assert files(Path()) == before
+    return str(result.stderr)
+
+
+# --- Help and names ---
+
+
+def test_help_names_every_command() -> None:
+    for words in ([], ["--help"]):
+        text = output(*words)
+        assert all(f" {command} " in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    assert f"fairdeal {command}" in output(command, "--help")
+
+
+def test_version_is_that_of_the_project() -> None:
+    assert 'version = "{}"'.format(output("--version").split()[1]) in (ROOT / "pyproject.toml").read_text()
+
+
+def test_help_does_not_load_what_only_commands_need() -> None:
+    code = "import sys, analysis.cli; print(sorted({'numba', 'pandas', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    loaded = subprocess.check_output([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert loaded.strip() == b"[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        (["swep"], "'sweep'"),
+        (["replai", "paijie"], "'replay'"),
+        (["sweep", "--job", "2"], "--jobs"),
+        (["compare", "paijie", "--sets", "limit_value=8"], "--set"),
+        (["replay", "pajie/v1.1"], "'paijie'"),
+        (["replay", "paijie/v1.2"], "'v1.1'"),
+        (["replay", "paijie", "--players", "randon", "random"], "'random'"),
+        (["replay", "paijie", "--set", "limit_vlaue=8"], "'limit_value'"),
+        (["sweep", "defualt"], "'default'"),
+        (["rules", "pajie"], "'paijie'"),
+        (["schema", "swep"], "'sweep'"),
+    ],
+)
+def test_a_slip_is_answered_with_the_nearest_name(words: list[str], nearest: str) -> None:
+    assert nearest in refused(*words)
+
+
+# --- Wrong numbers and options ---
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["sweep", "--games", "0"], "--games"),
+        (["sweep", "--games", "many"], "--games"),
+        (["sweep", "--games", str(10**13)], "--games"),
+        (["sweep", "--seed", "-1"], "--seed"),
+        (["sweep", "--seed", str(2**63)], "--seed"),
+        (["sweep", "--jobs", "0"], "--jobs"),
+        (["sweep", "--chunk", "0"], "--chunk"),
+        (["sweep", "--lang", "fr"], "--lang"),
+        (["sweep", "--set", "jobs=2"], "--set"),
+        (["sweep", "--set", "games=0"], "--games"),
+        (["compare"], "A"),
+        (["compare", "paijie/v1.0"], "--set"),
+        (["compare", "paijie/v1.0", "paijie/v1.1", "--games", "0"], "--games"),
+        (["compare", "paijie/v1.0", "paijie/v1.1", "--seed", "-1"], "--seed"),
+        (["compare", "paijie/v1.0", "paijie/v1.1", "--seats", "1"], "1 seats"),
+        (["compare", "paijie/v1.0", "paijie/v1.1", "--seats", "10"], "10 seats"),
+        (["compare", "paijie/v1.0", "--set", "limit_value=99"], "99 is not allowed"),
+        (["compare", "paijie/v1.0", "--set", "limit_value=8", "--set", "limit_value=9"], "twice"),
+        (["compare", "paijie/v1.0", "--set", "limit_value"], "KEY=VALUE"),
+        (["compare", "paijie", "paijie", "--seats", "2", "--players", "random", "random", "random"], "3 players"),
+        (["replay", "paijie", "--seed", "-1"], "--seed"),
+        (["replay", "paijie", "--game", "-1"], "--game"),
+        (["replay", "paijie", "--players", "random"], "1 seats"),
+        (["replay", "paijie", "--players", *["random"] * 10], "10 seats"),
+        (["replay", "paijie", "--players"], "--players"),
+        (["replay", "paijie", "--format", "xml"], "--format"),
+        (["replay", "no/such.yaml"], "no such file"),
+        (["position", "none.yaml"], "no such file"),
+        (["check", "none.yaml"], "no such file"),
+        (["report", "none"], "no such folder"),
+        (["bench", "--repeats", "0"], "--repeats"),
+    ],
+)
+def test_a_wrong_value_is_refused(words: list[str], told: str) -> None:
+    assert told in refused(*words)
+
+
+# --- Wrong files ---
+
+RULESET = "extends: paijie/v1.1\ntoggles:\n"
+BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+WRONG = [
+    ("unknown_key.yaml", RULESET + "  limit_vlaue: 8\n", ":3:3: toggles.limit_vlaue: unknown key; did you mean"),
+    ("wrong_type.yaml", RULESET + "  limit_value: [8]\n", ":3:3: toggles.limit_value: a list is not allowed"),
+    ("out_of_range.yaml", RULESET + "  limit_value: 0\n", ":3:3: toggles.limit_value: 0 is not allowed"),
+    ("cycle.yaml", "extends: cycle.yaml\n", ":1:1: extends: a circle"),
+    ("bomb.yaml", BOMB, ":1:4: a: anchors and aliases"),
+    ("twice.yaml", RULESET + "  limit_value: 8\n  limit_value: 9\n", ":4:3: toggles.limit_value: the same key twice"),
+    ("tab.yaml", RULESET + "\tlimit_value: 8\n", ":3:1: a tab"),
+    ("orphan.yaml", "extends: nowhere.yaml\n", ":1:1: extends: nowhere.yaml: no such file"),
+    ("broken.yaml", "toggles: [\n", "not valid YAML"),
+    ("empty.yaml", "", "the file is empty"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "told"), WRONG, ids=[name for name, _, _ in WRONG])
+def test_a_wrong_ruleset_is_refused_with_its_place(name: str, content: str, told: str) -> None:
+    Path(name).write_text(content)
+    for command in (["replay"], ["check"], ["compare", "paijie/v1.1"]):
+        assert told in refused(*command, name)
+
+
+@pytest.mark.parametrize("command", ["sweep", "replay", "check", "position"])
+def test_a_file_that_is_no_text_is_refused(command: str) -> None:
+    Path("cards.yaml").write_bytes(bytes(range(256)))
+    assert "not a text file" in refused(command, "cards.yaml")
+    Path("folder.yaml").mkdir()
+    assert "not a file" in refused(command, "folder.yaml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("seats: [2]", "seats: [1]", ":8:13: families[0].seats[0]: 1 is not allowed"),
+        ("seats: [2]", "seats: [10]", ":8:13: families[0].seats[0]: 10 is not allowed"),
+        ("games: 50", "games: 0", ":4:1: games: 0 is too small"),
+        ("games: 50", "games: fifty", ":4:1: games: fifty is not a whole number"),
+        ("seed: 5", "seed: -5", ":3:1: seed: -5 is too small"),
+        ("contrast: chain", "contrast: chian", "did you mean 'chain'?"),
+        ("paijie/v1.1]", "paijie/v1.9]", ":7:30: families[0].rulesets[1]: paijie has no ruleset 'v1.9'"),
+        ("families:", "familes:", "did you mean 'families'?"),
+    ],
+)
+def test_a_wrong_sweep_is_refused_with_its_place(old: str, new: str, told: str) -> None:
+    Path("small.yaml").write_text(SWEEP.replace(old, new))
+    assert told in refused("sweep", "small.yaml", "--out", "results")
+
+
+def test_check_judges_every_file() -> None:
+    Path("good.yaml").write_text(RULESET + "  limit_value: 8\n")
+    Path("small.yaml").write_text(SWEEP)
+    Path("bad.yaml").write_text(RULESET + "  limit_value: 0\n")
+    result = run("check", "good.yaml", "bad.yaml", "small.yaml")
+    assert result.exit_code == 2
+    assert [line.split(":")[0] for line in result.stdout.splitlines()] == ["good.yaml", "small.yaml"]
+    assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["bad.yaml"]
+
+
+# --- Output folders ---
+
+
+def results_commands() -> list[list[str]]:
+    return [["sweep", "small.yaml"], ["compare", "paijie/v1.0", "paijie/v1.1", "--games", "50"]]
+
+
+@pytest.mark.parametrize("command", results_commands(), ids=lambda command: command[0])
+def test_an_output_folder_that_cannot_be_made_is_refused(command: list[str]) -> None:
+    Path("small.yaml").write_text(SWEEP)
+    Path("file").write_text("in the way")
+    for out in ("file", "file/below", "/proc/none", "/dev/null/none", "x" * 300):
+        assert "cannot store results" in refused(*command, "--out", out)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("command", results_commands(), ids=lambda command: command[0])
+def test_an_output_folder_without_permission_is_refused(command: list[str]) -> None:
+    Path("small.yaml").write_text(SWEEP)
+    Path("locked").mkdir(mode=0o500)
+    assert "cannot store results" in refused(*command, "--out", "locked/results")
+
+
+@pytest.mark.parametrize("command", results_commands(), ids=lambda command: command[0])
+def test_a_full_disk_is_refused_before_anything_is_made(command: list[str]) -> None:
+    resource = pytest.importorskip("resource")
+    Path("small.yaml").write_text(SWEEP)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        assert "cannot store results" in refused(*command, "--out", "results")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+# --- Pipes and terminals ---
+
+
+def test_a_reader_that_stops_reading_is_no_error() -> None:
+    process = python("schema", "paijie", stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.communicate()[1] == b""
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_behind_stdout_is_one_message() -> None:
+    with open("/dev/full", "wb") as full:
+        process = python("schema", "paijie", stdout=full)
+        message = process.communicate()[1]
+    assert process.returncode == 2
+    assert message.count(b"\n") == 1
+    assert b"Traceback" not in message
+
+
+def test_chinese_reaches_a_terminal_of_another_encoding() -> None:
+    process = python("rules", "paijie", "--lang", "zh-Hant", stdout=subprocess.PIPE, env={"PYTHONIOENCODING": "cp950"})
+    text, message = process.communicate()
+    assert (process.returncode, message) == (0, b"")
+    assert "牌接" in text.decode("utf-8")
+
+
+# --- Players on the command line ---
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("replay x --players a b c --seed 7", "replay x --players a --players b --players c --seed 7"),
+        ("replay x --players a,b --players c", "replay x --players a --players b --players c"),
+        ("replay x --players=a,b c", "replay x --players a --players b --players c"),
+        ("compare x y --set k=v", "compare x y --set k=v"),
+    ],
+)
+def test_players_follow_one_option(given: str, wanted: str) -> None:
+    assert _spread_players(given.split()) == wanted.split()
+
+
+# --- Commands ---
+
+
+def test_replay_shows_the_game_of_the_log() -> None:
+    words = ["replay", "paijie/v1.1", "--seed", 7, "--game", 3, "--players", "random", "random", "random"]
+    log = [json.loads(line) for line in output(*words, "--format", "jsonl").splitlines()]
+    assert {key: log[0][key] for key in ("type", "game", "version", "seats", "seed", "index")} == {
+        **{"type": "game", "game": "paijie", "version": "v1.1"},
+        **{"seats": 3, "seed": 7, "index": 3},
+    }
+    assert log[0]["players"] == ["random"] * 3
+    assert [event["type"] for event in (log[1], log[-1])] == ["deal", "end"]
+    assert output(*words) == output(*words, "--format", "text") != ""
+    assert output(*words, "--lang", "zh-Hant") != output(*words)
+
+
+def test_replay_seats_four_and_takes_toggles() -> None:
+    log = json.loads(output("replay", "paijie", "--set", "limit_value=8", "--format", "jsonl").splitlines()[0])
+    assert (log["seats"], log["toggles"]["limit_value"]) == (4, 8)
+    two = output("replay", "paijie", "--players", "random", "--seats", 2, "--format", "jsonl")
+    assert json.loads(two.splitlines()[0])["players"] == ["random", "random"]
+
+
+def test_position_tells_moves_events_and_state() -> None:
+    from sim.position import play_position
+
+    assert json.loads(output("position", POSITION, "--json")) == play_position(POSITION)
+    for language in ("en", "zh-Hant"):
+        assert "BJ" in output("position", POSITION, "--lang", language)
+
+
+def test_rules_and_schema_describe_a_game() -> None:
+    from sim.config import describe_game, json_schema
+
+    for language in ("en", "zh-Hant"):
+        assert output("rules", "paijie", "--lang", language) == describe_game("paijie", language)
+    assert json.loads(output("schema", "paijie")) == json_schema("paijie")
+
+
+def compare(*words: object) -> tuple[str, Callable[[str], pd.DataFrame]]:
+    result = run("compare", *words, "--games", 300, "--out", "compared")
+    assert result.exit_code == 0, result.stderr
+    return result.stdout, lambda name: pd.read_csv(Path("compared") / name)
+
+
+def test_a_ruleset_against_itself_differs_by_exactly_nothing() -> None:
+    text, table = compare("paijie/v1.1", "paijie/v1.1", "--seats", 3)
+    contrasts = table("contrasts.csv")
+    assert len(contrasts) > 10
+    assert (contrasts[["estimate", "low", "high"]] == 0).all(axis=None)
+    assert set(contrasts["verdict"]) == {"identical"}
+    assert not table("metrics.csv").duplicated(["ruleset", "metric", "key"]).any()
+    assert "same rules" in text
+
+
+def test_a_comparison_is_b_minus_a() -> None:
+    text, table = compare("paijie/v1.1", "--set", "limit_value=6", "--players", "random", "random")
+    metrics, contrasts = table("metrics.csv"), table("contrasts.csv")
+    assert set(contrasts["a"]) == {"paijie/v1.1"}
+    assert set(contrasts["b"]) == {"paijie/v1.1+limit_value=6"}
+    assert set(contrasts["seats"]) == {2}
+    means = metrics.set_index(["ruleset", "metric", "key"])["estimate"]
+    for row in contrasts.itertuples():
+        difference = means[row.b, row.metric, row.key] - means[row.a, row.metric, row.key]
+        assert row.estimate == pytest.approx(difference, abs=1e-8)
+    assert json.loads((Path("compared") / "manifest.json").read_text())["complete"] is True
+    assert "paijie/v1.1+limit_value=6 (B)" in text
+
+
+def test_a_comparison_leaves_nothing_when_no_folder_is_named() -> None:
+    result = run("compare", "paijie/v1.0", "paijie/v1.1", "--games", 50, "--lang", "zh-Hant")
+    assert result.exit_code == 0
+    assert "相同的 50 副牌" in result.stdout
+    assert files(Path()) == []
+
+
+def test_different_rules_of_one_name_are_not_compared() -> None:
+    Path("v1.1.yaml").write_text(RULESET + "  limit_value: 8\n")
+    assert "two different rulesets are called paijie/v1.1" in refused("compare", "paijie/v1.1", "v1.1.yaml")
+
+
+# --- The manifest's command, and the benchmark's tables ---
+
+
+def test_the_command_for_the_manifest_names_no_place_of_this_machine(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "a.yaml", Path("/home/somebody/results")
+    given = ["sweep", str(inside), "--games", "5", f"--out={outside}"]
+    assert _portable(given) == "fairdeal sweep a.yaml --games 5 --out=results"
+
+
+@pytest.mark.parametrize("language", ["en", "zh-Hant"])
+def test_the_benchmark_shows_medians(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = bench._case("paijie", "random")
+    case.games_per_second = [9e9, 1000.0, 2000.0]
+    case.decisions_per_second = [5.0, 4e4, 4e9]
+    case.threads_ratio = [1.0, 1.9, 2.5]
+    measured = bench.Bench([case], {"paijie": 12.5}, {"paijie": 0.75}, None)
+    monkeypatch.setattr(bench, "run_bench", lambda repeats: measured)
+    text = output("bench", "--lang", language)
+    assert all(number in text for number in ("2,000", "40,000", "1.90", "12.50", "0.75"))
+    assert bench.TEXT[language]["unknown"] in text
+
+
+@pytest.mark.slow
+def test_the_benchmark_runs() -> None:
+    result = run("bench", "--repeats", 1)
+    assert result.exit_code == 0
+    assert "paijie/default" in result.stdout
