@@ -125,7 +125,9 @@ def run_bench(repeats: int) -> Bench:
 
 
 def _case(game: str, player: str) -> Case:
-    group = Group(SEATS, (load_player(player),) * SEATS, (load_ruleset(game),), (), seed=1, games=1, game=game)
+    group = Group(
+        SEATS, (load_player(player),) * SEATS, (load_ruleset(game),), (), seed=1, games=1, game=game
+    )
     return Case(group)
 
 
@@ -150,7 +152,7 @@ def print_compile_seconds(game: str) -> None:
 
 
 def start_seconds(game: str) -> float:
-    """Seconds that the command which shows one game takes, from start to end, with compiled kernels; median of three."""
+    """Seconds from start to end of the command that shows one game, with compiled kernels; median of three."""
     command = ("-m", "analysis.cli", "replay", game, "--format", "jsonl")
     _python(*command)  # compiles what is not compiled yet
     times = []

@@ -8,12 +8,13 @@ imported by the command that needs it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,7 +24,8 @@ from typer.core import TyperGroup
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sim.config import Player, Ruleset
+    from analysis.sweep import Results
+    from sim.config import Player, Ruleset, Sweep
 
 SEATS = 4
 """Seats when neither seats nor players are named."""
@@ -33,6 +35,8 @@ PIPE_WIDTH = 160
 
 MOST = 2**63 - 1
 
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+"""What the user can put right when writing fails; any other error of the system is our fault."""
 
 _POSITION_WORDS = {
     "en": {"legal": "Legal moves:", "pass": "pass", "events": "What happens:", "state": "Afterwards:"},
@@ -61,7 +65,9 @@ app = typer.Typer(
 )
 
 Language = Annotated[Literal["en", "zh-Hant"], typer.Option("--lang", help="Language of the output.")]
-Jobs = Annotated[int | None, typer.Option(metavar="N", min=1, max=1024, help="Threads; by default one a processor.")]
+Jobs = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=1024, help="Threads; by default one a processor.")
+]
 Games = Annotated[int, typer.Option(metavar="N", min=1, max=10**12, help="Deals to play under each ruleset.")]
 Seed = Annotated[int, typer.Option(metavar="S", min=0, max=MOST, help="Seed of the deals.")]
 Seats = Annotated[
@@ -70,17 +76,21 @@ Seats = Annotated[
 ]
 Players = Annotated[
     list[str] | None,
-    typer.Option(metavar="PLAYER ...", help="Who plays, by seat: names of players, or paths of player files."),
+    typer.Option(
+        metavar="PLAYER ...", help="Who plays, by seat: names of players, or paths of player files."
+    ),
 ]
 Toggles = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set a toggle; may be given several times.")
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a toggle; may be given several times."),
 ]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the results.")]
 
 
 @app.callback(invoke_without_command=True)
 def _top(
-    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     if version:
         from analysis.versions import fairdeal
@@ -94,27 +104,36 @@ def _top(
 @app.command()
 def sweep(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="[FILE|NAME]", help="A sweep file, or a sweep's name.")] = "default",
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|NAME", help="A sweep file, or a sweep's name.")
+    ] = "default",
     jobs: Jobs = None,
     games: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, max=10**12, help="Deals a table, in place of the file's numbers."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="S", min=0, max=MOST, help="Seed, in place of the file's.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Results folder; else reports/NAME.")] = None,
-    resume: Annotated[bool, typer.Option("--resume/--fresh", help="Use stored results, or play all anew.")] = True,
+    seed: Annotated[
+        int | None, typer.Option(metavar="S", min=0, max=MOST, help="Seed, in place of the file's.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Results folder; else reports/NAME.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume/--fresh", help="Use stored results, or play all anew.")
+    ] = True,
     chunk: Annotated[
-        int, typer.Option(metavar="N", min=1, max=10**9, help="Most games a thread plays before it saves them.")
-    ] = 32768,
+        int | None,
+        typer.Option(metavar="N", min=1, max=10**9, help="Most games a thread plays before it saves them."),
+    ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set `games` or `seed` of the file.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Set `games` or `seed` of the file."),
     ] = None,
     lang: Language = "en",
 ) -> None:
     """Play a sweep and write its tables, figures and reports."""
     with _resumable():
         start = time.perf_counter()
-        from analysis.report import terminal_summary
         from analysis.sweep import REPORTS, Options, run_sweep
         from sim.config import load_sweep
 
@@ -122,7 +141,7 @@ def sweep(
         plan = load_sweep(file, {**_settings(settings), **given})
         folder = out or REPORTS / plan.name
         results = run_sweep(plan, folder, Options(jobs, chunk, resume, _portable(context.obj)))
-        _show(terminal_summary(plan, results.metrics, results.contrasts, lang))
+        _show_summary(plan, results, lang)
         _show_end(results.manifest["games"], time.perf_counter() - start, folder / f"report.{lang}.md", lang)
 
 
@@ -132,13 +151,12 @@ def report(
     lang: Language = "en",
 ) -> None:
     """Make the figures and reports of a results folder anew from its files."""
-    from analysis.report import terminal_summary
     from analysis.sweep import check_folder, load_results, write_reports
 
     plan, results = load_results(folder)
     check_folder(folder)
     write_reports(plan, results)
-    _show(terminal_summary(plan, results.metrics, results.contrasts, lang))
+    _show_summary(plan, results, lang)
     typer.echo(folder / f"report.{lang}.md")
 
 
@@ -146,7 +164,9 @@ def report(
 def compare(
     context: typer.Context,
     a: Annotated[str, typer.Argument(metavar="A", help="A ruleset: game/version or a file.")],
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="Another one; with --set, A when left out.")] = None,
+    b: Annotated[
+        str | None, typer.Argument(metavar="B", help="Another one; with --set, A when left out.")
+    ] = None,
     settings: Toggles = None,
     games: Games = 100_000,
     players: Players = None,
@@ -179,18 +199,21 @@ def replay(
     game: Annotated[int, typer.Option(metavar="D", min=0, max=MOST, help="Number of the deal.")] = 0,
     players: Players = None,
     seats: Seats = None,
-    form: Annotated[Literal["text", "jsonl"], typer.Option("--format", help="For people or for programs.")] = "text",
+    form: Annotated[
+        Literal["text", "jsonl"], typer.Option("--format", help="For people or for programs.")
+    ] = "text",
     settings: Toggles = None,
     lang: Language = "en",
 ) -> None:
     """Show one game, event by event: the very game that a sweep counts."""
     from sim.config import load_ruleset
     from sim.trace import replay as play
+    from sim.trace import to_text
 
     rules = load_ruleset(ruleset, _settings(settings))
     names = players or ["random"]
     log = play(rules, _lineup(names, seats or (len(names) if players else SEATS), rules), seed, game)
-    for line in _text_lines(log, lang) if form == "text" else map(_json_line, log):
+    for line in to_text(log, lang) if form == "text" else map(_json_line, log):
         typer.echo(line)
 
 
@@ -235,7 +258,9 @@ def check(files: Annotated[list[str], typer.Argument(metavar="FILE ...", help="Y
 
 
 @app.command()
-def schema(kind: Annotated[str, typer.Argument(metavar="KIND", help="player, sweep, or a game's name.")]) -> None:
+def schema(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="player, sweep, or a game's name.")],
+) -> None:
     """Print the JSON schema of a kind of file, for editors."""
     from sim.config import json_schema
 
@@ -244,7 +269,9 @@ def schema(kind: Annotated[str, typer.Argument(metavar="KIND", help="player, swe
 
 @app.command()
 def bench(
-    repeats: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Repetitions of every speed.")] = 5,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="Repetitions of every speed.")
+    ] = 5,
     lang: Language = "en",
 ) -> None:
     """Measure how fast this machine plays."""
@@ -266,12 +293,9 @@ def main() -> None:
 def _exit_code(commands: _Commands, given: list[str]) -> int:
     """Run a command line and turn whatever ends it into a message and an exit code."""
     try:
-        with commands.make_context("fairdeal", _spread_players(given), obj=given) as context:
-            commands.invoke(context)
+        code = _run(commands, given)
         sys.stdout.flush()
-        return 0
-    except typer.Exit as end:
-        return end.exit_code
+        return code
     except typer.TyperException as mistake:
         command = getattr(getattr(mistake, "ctx", None), "command_path", "fairdeal")
         return _message(f"{command}: {mistake.format_message()}", 2)
@@ -286,8 +310,19 @@ def _exit_code(commands: _Commands, given: list[str]) -> int:
     except _mistakes() as mistake:
         return _message(str(mistake), 2)
     except OSError as problem:
+        if problem.errno not in DISK_ERRORS:
+            raise
         _drop_output()
         return _message(f"{problem.filename or 'output'}: {problem.strerror or problem}", 2)
+
+
+def _run(commands: _Commands, given: list[str]) -> int:
+    try:
+        with commands.make_context("fairdeal", _spread_players(given), obj=given) as context:
+            commands.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0
 
 
 def _mistakes() -> tuple[type[Exception], ...]:
@@ -314,19 +349,18 @@ def _spread_players(given: Sequence[str]) -> list[str]:
 
     Everything up to the next option counts, which typer's own options cannot do.
     """
-    spread: list[str] = []
-    inside = False
-    for word in given:
-        if word == "--players" or word.startswith("--players="):
-            inside, word = True, word.removeprefix("--players").removeprefix("=")
-            if not word:
-                continue
-        elif word.startswith("-"):
-            inside = False
-        if inside:
-            spread += [part for name in word.split(",") if name for part in ("--players", name)]
-        else:
+    words, spread = list(given), []
+    while words:
+        word = words.pop(0)
+        option, equals, value = word.partition("=")
+        if option != "--players":
             spread.append(word)
+            continue
+        named = [value] if equals else []
+        while words and not words[0].startswith("-"):
+            named.append(words.pop(0))
+        players = [player for part in named for player in part.split(",") if player]
+        spread += [part for player in players or [""] for part in ("--players", player)]
     return spread
 
 
@@ -364,12 +398,12 @@ def _lineup(names: Sequence[str], seats: int, ruleset: Ruleset) -> tuple[Player,
     """The players of all seats, those named repeated round the table."""
     from sim.config import ConfigError, load_player
 
+    players = [load_player(name) for name in names]
     least, most = ruleset.seats
     if not least <= seats <= most:
-        raise ConfigError(f"{seats} seats are not allowed; {ruleset.game} seats {least}..{most}")
+        raise ConfigError(f"{ruleset.game} seats {least}..{most}, not {seats}")
     if len(names) > seats:
         raise ConfigError(f"--players: {len(names)} players for {seats} seats")
-    players = [load_player(name) for name in names]
     for player in players:
         if not player.plays(ruleset.game):
             raise ConfigError(f"--players: {player.name} has no weights for {ruleset.game}")
@@ -390,22 +424,21 @@ def _portable(given: Sequence[str]) -> str:
     return shlex.join(["fairdeal", *words])
 
 
-def _text_lines(log: Iterable[dict[str, Any]], language: str) -> Iterable[str]:
-    from sim.trace import to_text
-
-    return to_text(log, language)
-
-
 def _position_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     """A position's answer for people: legal moves, what happened, and the state in a position file's own keys."""
+    from sim.cards import card_text
+    from sim.games import games
+    from sim.trace import to_text
+
     words = _POSITION_WORDS[language]
+    costs = {game.cost["en"]: game.cost[language] for game in games().values()}
     yield words["legal"]
     for move in answer["legal"]:
-        cost = ", ".join(f"{name} {value}" for name, value in move.items() if name != "cards")
-        yield f"  {' '.join(move['cards']) or words['pass']} ({cost})"
+        cost = ", ".join(f"{costs[name]} {value}" for name, value in move.items() if name != "cards")
+        yield f"  {' '.join(map(card_text, move['cards'])) or words['pass']} ({cost})"
     yield words["events"]
     log = answer["events"] + ([answer["outcome"]] if answer["outcome"] else [])
-    yield from (f"  {line}" for line in _text_lines(log, language))
+    yield from (f"  {line}" for line in to_text(log, language))
     yield words["state"]
     for key, value in answer["state"].items():
         yield f"  {key}: {json.dumps(value)}".replace('"', "")
@@ -413,6 +446,12 @@ def _position_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 def _json_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _show_summary(sweep: Sweep, results: Results, language: str) -> None:
+    from analysis.report import terminal_summary
+
+    _show(terminal_summary(sweep, results.metrics, results.contrasts, language))
 
 
 def _show_end(games: dict[str, int], seconds: float, path: Path, language: str) -> None:
@@ -430,7 +469,14 @@ def _show(what: RenderableType) -> None:
     """Print a table; one that goes to a file or program is not squeezed into 80 columns."""
     from rich.console import Console
 
-    Console(file=sys.stdout, width=None if sys.stdout.isatty() else PIPE_WIDTH).print(what)
+    if sys.stdout.isatty():
+        Console().print(what)
+        return
+    console = Console(file=sys.stdout, width=PIPE_WIDTH)
+    with console.capture() as captured:
+        console.print(what)
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())
 
 
 if __name__ == "__main__":

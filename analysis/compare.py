@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from analysis.answers import HEADINGS, VERDICTS, metric_words
-from analysis.metrics import IDENTICAL, lineup_name, select
+from analysis.metrics import IDENTICAL, select
 from analysis.sweep import Options, Results, complete, play_groups
 from sim.batch import Interrupted
 from sim.config import ConfigError, Contrast, Group, Ruleset
@@ -75,12 +75,16 @@ def comparison_table(group: Group, results: Results, language: str) -> Table:
     """The comparison for the terminal: a row a metric, with A, B, the difference and the verdict."""
     text = TEXT[language]
     a, b = (arm.name for arm in group.arms)
-    title = text["title"].format(a=a, b=b, seats=group.seats, lineup=lineup_name(group), games=group.games)
+    players = [player.title[language] for player in group.lineup]
+    lineup = players[0] if len(set(group.lineup)) == 1 else " ".join(players)
+    title = text["title"].format(a=a, b=b, seats=group.seats, lineup=lineup, games=group.games)
     same = group.arms[0].resolved() == group.arms[1].resolved()
-    table = Table(title=title, caption=text["same"] if same else None, title_justify="left", caption_justify="left")
+    table = Table(
+        title=title, caption=text["same"] if same else None, title_justify="left", caption_justify="left"
+    )
     table.add_column(HEADINGS["metric"][language])
     for heading in ("A", "B", text["difference"], HEADINGS["p_adjusted"][language]):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column(HEADINGS["verdict"][language])
     for row in results.contrasts.itertuples():
         table.add_row(*_cells(row, group, results.metrics, language))
@@ -91,11 +95,14 @@ def _cells(row: Any, group: Group, metrics: pd.DataFrame, language: str) -> list
     """The texts of one row of the table."""
     share = row.metric in SHARES
     means = [
-        select(metrics, ruleset=arm.name, metric=row.metric, key=row.key)["estimate"].iloc[0] for arm in group.arms
+        select(metrics, ruleset=arm.name, metric=row.metric, key=row.key)["estimate"].iloc[0]
+        for arm in group.arms
     ]
     words = metric_words(games()[group.game], row.metric, row.key)[language]
     verdict = VERDICTS[row.verdict][language]
-    difference = "{} [{}, {}]".format(*(_difference(value, share) for value in (row.estimate, row.low, row.high)))
+    difference = "{} [{}, {}]".format(
+        *(_difference(value, share) for value in (row.estimate, row.low, row.high))
+    )
     if row.verdict == IDENTICAL:
         difference = "0"
     return [words, *(_mean(mean, share) for mean in means), difference, _p_value(row.p_adjusted), verdict]

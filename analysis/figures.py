@@ -25,14 +25,13 @@ import numpy as np
 
 from analysis import stats
 from analysis.answers import RELEVANT
-from analysis.view import LANGUAGES, Case, Comparison, Number, View
+from analysis.view import LANGUAGES, Case, Comparison, Number, View, wrapped
 from sim.cards import RANKS, SUITS, SYMBOLS
 from sim.games import Counter, Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.font_manager import FontProperties
 
     from sim.config import Family
 
@@ -63,6 +62,9 @@ MOST_ROWS = 14
 
 LEVEL = f"{100 * stats.LEVEL:.0f} %"
 
+LEAST_WIDTH = 5.5
+"""Narrowest figure, inches: titles and captions need the room."""
+
 FORMATS = ("png", "svg")
 STAMP = "figures.json"
 
@@ -72,7 +74,7 @@ CJK_FONTS = (
 )
 """Faces of other systems with traditional Chinese characters, the best first."""
 
-RC: Mapping[str, Any] = {
+RC: dict[Any, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "fairdeal",
     "text.parse_math": False,
@@ -127,8 +129,9 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "suits": "Colour and marker: the card's suit.",
         "jokers": "BJ, RJ: black and red Joker.",
         "outcome_bars": "{level} intervals (Wilson) reach at most {half} points from any share.",
-        "curves": "Curves: share of games by length, on the same scale within a panel (bins of {bins} turns); the axis ends "
-        "where at most 1 % of any ruleset's games go on. {level} intervals of the medians reach at most {half} turns.",
+        "curves": "Curves: share of games by length, on the same scale within a panel (bins of {bins} turns); the "
+        "axis ends where at most 1 % of any ruleset's games go on.",
+        "medians": "{level} intervals of the medians reach at most {half} turns.",
         "chosen": "The game's own measures: those that differ most here.",
         "base": "Dotted: {value}, which the others are compared with.",
         "forest": "Paired differences on common deals, divided by the standard deviation between games. Filled: clear "
@@ -172,8 +175,9 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "suits": "顏色與符號：該牌的花色。",
         "jokers": "BJ、RJ：黑、紅 Joker。",
         "outcome_bars": "各占比的 {level} 信賴區間（Wilson）最多相差 {half} 個百分點。",
-        "curves": "曲線：各長度的局數占比，同一格內比例尺相同（每 {bins} 回合一組）；橫軸終點之後，任一規則至多還有 1 % 的局。"
-        "中位數的 {level} 信賴區間最多相差 {half} 回合。",
+        "curves": "曲線：各長度的局數占比，同一格內比例尺相同（每 {bins} 回合一組）；"
+        "橫軸終點之後，任一規則至多還有 1 % 的局。",
+        "medians": "中位數的 {level} 信賴區間最多相差 {half} 回合。",
         "chosen": "遊戲自訂的指標：選出此處差異最大者。",
         "base": "點線：{value}，其他各值與之比較。",
         "forest": "相同發牌的成對差異，除以各局之間的標準差。實心：整組經 Holm 校正後仍明確；灰帶：不到 {relevant} "
@@ -230,7 +234,9 @@ def _plots(view: View, prefixed: bool) -> Iterator[Plot]:
         stem = re.sub(r"[^A-Za-z0-9_.+-]+", "_", f"{view.game.name}_{name}" if prefixed else name)
         return Plot(stem, topic, title, draw)
 
-    yield plot("win_share_by_position", "position", _title("title_position"), functools.partial(_positions, view))
+    yield plot(
+        "win_share_by_position", "position", _title("title_position"), functools.partial(_positions, view)
+    )
     yield plot("outcomes", "endings", _title("title_outcomes"), functools.partial(_outcomes, view))
     yield plot("turns", "length", _title("title_turns"), functools.partial(_turns, view))
     for partition in view.game.partitions:
@@ -245,7 +251,9 @@ def _plots(view: View, prefixed: bool) -> Iterator[Plot]:
         yield from _family_plots(view, family, plot)
     for a, b in _pairs(view):
         title = _title("title_change", a=view.short(a), b=view.short(b))
-        draw = functools.partial(_forest, view, view.compared(a=a, b=b), lambda sheet, c: sheet.say("seats", n=c.seats))
+        draw = functools.partial(
+            _forest, view, view.compared(a=a, b=b), lambda sheet, c: sheet.say("seats", n=c.seats)
+        )
         yield plot(f"change_{view.label(a)}_{view.label(b)}", "changes", title, draw)
 
 
@@ -279,18 +287,17 @@ def _title(key: str, **parts: Any) -> Words:
 # --- Writing files ----------------------------------------------------------------------------------------------------
 
 
-def write_figures(folder: Path, views: Sequence[View], plots: Iterable[Plot], inputs: str) -> list[Path]:
+def write_figures(folder: Path, plots: Sequence[Plot], inputs: str) -> list[Path]:
     """Draw the figures into `folder`, or keep those that are there when nothing they show has changed.
 
     Args:
         folder: made when missing. Figures that an earlier call drew and this one does not are removed.
-        views: the views the plots were planned from.
-        inputs: a digest of everything the figures show; see `kept`.
+        plots: what to draw.
+        inputs: a digest of everything the figures show. How they are drawn is taken account of here.
 
     Returns:
         The files, in the plots' order.
     """
-    plots = list(plots)
     files = [plot.file(language, ending) for plot in plots for language in LANGUAGES for ending in FORMATS]
     folder.mkdir(parents=True, exist_ok=True)
     stamp = folder / STAMP
@@ -332,7 +339,8 @@ def _drawing_digest() -> str:
     sources = sorted(Path(__file__).parent.glob("*.py"))
     parts = [source.read_bytes().replace(b"\r\n", b"\n") for source in sources]
     parts.append(importlib.metadata.version("matplotlib").encode())
-    parts.append(str(_packaged_font() and _packaged_font().name).encode())
+    font = _packaged_font()
+    parts.append(font.name.encode() if font else b"")
     return _digest(b"\0".join(parts))
 
 
@@ -347,7 +355,9 @@ def _draw(folder: Path, plots: Sequence[Plot]) -> None:
 
     faces, chinese = _faces()
     if not chinese:
-        warnings.warn("no font with Chinese characters was found: labels in the figures are English", stacklevel=2)
+        warnings.warn(
+            "no font with Chinese characters was found: labels in the figures are English", stacklevel=2
+        )
     with mpl.rc_context({**RC, "font.family": faces}):
         for plot in plots:
             for language in LANGUAGES:
@@ -436,28 +446,26 @@ class Sheet:
         known = _characters(self._faces)
         return "".join(c if ord(c) in known or c.isspace() else "?" for c in text)
 
-    def ruleset(self, view: View, name: str, inches: float = math.inf) -> str:
-        """A ruleset's short name, broken anywhere into lines no wider than `inches`."""
-        label = self.legible(view.short(name))
-        longest = max(4, int(inches / (0.62 * SIZE / 72))) if math.isfinite(inches) else len(label) + 1
-        return "\n".join(textwrap.wrap(label, longest)) or label
+    def ruleset(self, view: View, name: str, inches: float, lines: int = 1) -> str:
+        """A ruleset's short name in at most so many lines no wider than `inches`; a longer one loses its middle."""
+        return _fitted(self.legible(view.short(name)), inches, lines)
 
     def lineup(self, view: View, name: str) -> str:
         """The players' titles of a line-up."""
         return self.legible(view.lineup(name, self.language))
 
     def wrapped(self, text: str, inches: float, size: float = SIZE) -> str:
-        """The text broken into lines no wider than `inches`; Chinese breaks anywhere but before punctuation."""
-        lines, line = [], ""
-        for token in re.findall(r"[⺀-￿][，。、；：）」？]*|[^\s⺀-￿]+[，。、；：）」？]*\s*|\s+", text):
-            if line and _width((line + token).rstrip(), size) > inches:
-                lines.append(line.rstrip())
-                line = ""
-            line += token
-        return "\n".join([*lines, line.rstrip()])
+        """The text broken into lines no wider than `inches`."""
+        return "\n".join(wrapped(text, inches, lambda line: _width(line, size)))
 
     def panels(
-        self, plot: Plot, box: Box, rows: int, columns: int, caption: Sequence[str], legend: Sequence[Any] = ()
+        self,
+        plot: Plot,
+        box: Box,
+        rows: int,
+        columns: int,
+        caption: Sequence[str],
+        legend: Sequence[Any] = (),
     ) -> tuple[Figure, np.ndarray]:
         """A figure with a title, a legend under it, rows x columns of empty axes, and a caption at its foot.
 
@@ -466,7 +474,7 @@ class Sheet:
         """
         from matplotlib.figure import Figure
 
-        width = box.left + columns * box.width + (columns - 1) * box.gap_x + box.right
+        width = max(box.left + columns * box.width + (columns - 1) * box.gap_x + box.right, LEAST_WIDTH)
         title = self.wrapped(self.legible(plot.title[self.language]), width - 0.2, SIZE + 3)
         joint = " " if self.language == "en" else ""
         foot = self.wrapped(joint.join(self.legible(text) for text in caption), width - 0.2, SIZE - 1)
@@ -475,7 +483,9 @@ class Sheet:
         height = head + box.top + rows * box.height + (rows - 1) * box.gap_y + below
         figure = Figure(figsize=(width, height))
         figure.text(0.1 / width, 1 - 0.1 / height, title, size=SIZE + 3, va="top", linespacing=1.25)
-        figure.text(0.1 / width, 0.08 / height, foot, size=SIZE - 1, color="#555555", va="bottom", linespacing=1.4)
+        figure.text(
+            0.1 / width, 0.08 / height, foot, size=SIZE - 1, color="#555555", va="bottom", linespacing=1.4
+        )
         if legend:
             place = (0.1 / width, 1 - (head - 0.22) / height)
             figure.legend(
@@ -516,6 +526,22 @@ def _width(text: str, size: float) -> float:
     return sum(1.04 if ord(c) > 0x2E7F else 0.36 if c in " .,:;il|()" else 0.62 for c in text) * size / 72
 
 
+def _fitted(name: str, inches: float, lines: int) -> str:
+    """A name broken into lines, if possible behind + = _ -, the middle left out where it is too long even so."""
+    room = max(4, int(inches / (0.62 * SIZE / 72)))
+    while True:
+        broken = [""]
+        for part in re.findall(r"[^+=_-]*[+=_-]|[^+=_-]+", name):
+            for piece in textwrap.wrap(part, room):
+                if len(broken[-1] + piece) > room:
+                    broken.append("")
+                broken[-1] += piece
+        if len(broken) <= lines:
+            return "\n".join(broken)
+        middle = len(name) // 2
+        name = name[: middle - 1].rstrip("…") + "…" + name[middle + 1 :].lstrip("…")
+
+
 def _lineup_style(view: View, lineup: str) -> tuple[str, str]:
     """Colour and marker of a line-up."""
     place = view.lineups.index(lineup)
@@ -536,13 +562,25 @@ def _handle(label: str, **style: Any) -> Any:
 
 def _bars(numbers: Sequence[Number], scale: float = 1.0) -> np.ndarray:
     """float64 [2, n]: how far the intervals reach below and above; NaN where nothing bounds them."""
-    reach = np.array([(x.estimate - x.low, x.high - x.estimate) for x in numbers], dtype=np.float64).reshape(-1, 2).T
+    reach = (
+        np.array([(x.estimate - x.low, x.high - x.estimate) for x in numbers], dtype=np.float64)
+        .reshape(-1, 2)
+        .T
+    )
     return np.where(np.isfinite(reach), np.maximum(reach, 0) * scale, np.nan)
 
 
-def _points(axes: Axes, x: Sequence[float], numbers: Sequence[Number], scale: float = 1.0, **style: Any) -> None:
+def _points(
+    axes: Axes, x: Sequence[float], numbers: Sequence[Number], scale: float = 1.0, **style: Any
+) -> None:
     """Estimates with their intervals as vertical error bars."""
-    look: dict[str, Any] = {"markersize": 3, "linewidth": 0.8, "elinewidth": 0.8, "linestyle": "none", **style}
+    look: dict[str, Any] = {
+        "markersize": 3,
+        "linewidth": 0.8,
+        "elinewidth": 0.8,
+        "linestyle": "none",
+        **style,
+    }
     axes.errorbar(x, [number.estimate * scale for number in numbers], _bars(numbers, scale), **look)
 
 
@@ -605,12 +643,15 @@ def _strips(
     caption: Sequence[str],
 ) -> Figure:
     """A strip per number of seats; in it a group of points per ruleset, one point a key, a colour a line-up."""
-    groups = {seats: [name for name in view.rulesets if any(c[::2] == (name, seats) for c in cases)] for seats in keys}
+    groups = {
+        seats: [name for name in view.rulesets if any(c[::2] == (name, seats) for c in cases)]
+        for seats in keys
+    }
     slots = max(len(groups[seats]) * (len(keys[seats]) + 1) for seats in keys)
     most = max(map(len, groups.values()))
-    widest = max(_width(sheet.ruleset(view, case.ruleset), SIZE) for case in cases) + 0.1
+    widest = max(_width(sheet.ruleset(view, case.ruleset, 2), SIZE) for case in cases) + 0.1
     width = min(max(slots * 0.17, most * widest, 5.2), max(9.0, slots * 0.1))
-    names = {name: sheet.ruleset(view, name, width / most - 0.1) for name in {case.ruleset for case in cases}}
+    names = {name: sheet.ruleset(view, name, width / most - 0.1, 3) for name in {case.ruleset for case in cases}}
     head = 0.08 + 0.13 * max(name.count("\n") + 1 for name in names.values())
     box = Box(width, 1.1, left=0.75, bottom=0.45, gap_y=0.22 + head, top=head)
     figure, panels = sheet.panels(plot, box, len(keys), 1, caption, _lineup_legend(sheet, view))
@@ -626,7 +667,7 @@ def _strips(
 def _group_head(axes: Axes, name: str, place: int, keys: int) -> None:
     """The name above a group of points, and a band behind every other group."""
     step, middle = keys + 1, place * (keys + 1) + (keys - 1) / 2
-    if place % 2 == 0:
+    if place % 2:
         axes.axvspan(middle - step / 2, middle + step / 2, color=BAND, linewidth=0, zorder=0)
     axes.text(middle, 1.02, name, transform=axes.get_xaxis_transform(), ha="center", va="bottom")
 
@@ -641,14 +682,20 @@ def _strip(
         for case in (case for case in cases if case.lineup == lineup):
             start = groups.index(case.ruleset) * step
             numbers = view.keys(case, metric)
-            found = [(start + k + dodge, numbers[key]) for k, key in enumerate(keys) if _drawn(metric, numbers, key)]
+            found = [
+                (start + k + dodge, numbers[key])
+                for k, key in enumerate(keys)
+                if _drawn(metric, numbers, key)
+            ]
             style = {"color": colour, "marker": marker, "linestyle": "-"}
             _points(axes, [x for x, _ in found], [number for _, number in found], 100, **style)
             par = view.number(case, "win_share", "all")
             if par:
                 ends = (start - 0.6, start + len(keys) - 0.4)
                 axes.hlines(100 * par.estimate, *ends, colors=colour, linestyles=(0, (4, 3)), linewidth=0.7)
-    axes.set_xticks([g * step + k for g in range(len(groups)) for k in range(len(keys))], list(keys) * len(groups))
+    axes.set_xticks(
+        [g * step + k for g in range(len(groups)) for k in range(len(keys))], list(keys) * len(groups)
+    )
     axes.tick_params(axis="x", length=0, pad=2)
     axes.set_xlim(-1, len(groups) * step - 1)
     axes.set_ylim(bottom=0)
@@ -663,7 +710,9 @@ def _drawn(metric: str, numbers: Mapping[str, Number], key: str) -> bool:
 
 def _cards(view: View, sheet: Sheet, plot: Plot) -> Figure:
     """Win share by opening card: a row per ruleset in focus, a column per line-up, a colour per suit."""
-    jokers = [name for name in ("BJ", "RJ") if any(view.number(c, "win_share_by_card", name) for c in view.cases())]
+    jokers = [
+        name for name in ("BJ", "RJ") if any(view.number(c, "win_share_by_card", name) for c in view.cases())
+    ]
     ticks = [*RANKS, *jokers]
     legend = [
         _handle(SYMBOLS[suit], color=SUIT_COLOURS[suit], marker=MARKERS[k], linestyle="none")
@@ -671,7 +720,11 @@ def _cards(view: View, sheet: Sheet, plot: Plot) -> Figure:
     ]
     rulesets = [name for name in view.focus if view.cases([name], seats=[view.most_seats])]
     columns = view.lineups[:3]
-    shown = [x for c in view.cases(rulesets, columns, [view.most_seats]) for x in view.keys(c, "win_share_by_card").values()]
+    shown = [
+        x
+        for c in view.cases(rulesets, columns, [view.most_seats])
+        for x in view.keys(c, "win_share_by_card").values()
+    ]
     caption = [sheet.counts(shown, "hands"), sheet.bars(), sheet.say("par"), sheet.say("suits")]
     caption += [sheet.say("jokers")] if jokers else []
     box = Box(0.26 * len(ticks), 1.3, left=0.75, bottom=0.45, gap_x=0.15, gap_y=0.2, top=0.25)
@@ -680,7 +733,7 @@ def _cards(view: View, sheet: Sheet, plot: Plot) -> Figure:
         for lineup, axes in zip(columns, row, strict=True):
             _card_panel(view, axes, Case(name, lineup, view.most_seats), ticks)
         _share_y(row)
-        row[0].set_ylabel(f"{sheet.ruleset(view, name, box.height)}\n{sheet.say('win_share')}")
+        row[0].set_ylabel(f"{sheet.ruleset(view, name, box.height, 2)}\n{sheet.say('win_share')}")
     for lineup, axes in zip(columns, panels[0], strict=True):
         axes.set_title(sheet.lineup(view, lineup), loc="left")
     for axes in panels[:-1].flat:
@@ -693,7 +746,11 @@ def _cards(view: View, sheet: Sheet, plot: Plot) -> Figure:
 def _card_panel(view: View, axes: Axes, case: Case, ticks: Sequence[str]) -> None:
     numbers = view.keys(case, "win_share_by_card")
     for k, suit in enumerate(SUITS):
-        found = [(place + (k - 1.5) * 0.17, suit + rank) for place, rank in enumerate(RANKS) if suit + rank in numbers]
+        found = [
+            (place + (k - 1.5) * 0.17, suit + rank)
+            for place, rank in enumerate(RANKS)
+            if suit + rank in numbers
+        ]
         style = {"color": SUIT_COLOURS[suit], "marker": MARKERS[k]}
         _points(axes, [x for x, _ in found], [numbers[card] for _, card in found], 100, **style)
     jokers = [(place, name) for place, name in enumerate(ticks) if name in numbers]
@@ -734,7 +791,7 @@ def _outcomes(view: View, sheet: Sheet, plot: Plot) -> Figure:
     shown = [number for case in cases for word in words if (number := view.number(case, "outcome", word))]
     half = f"{100 * max(number.half for number in shown):.1f}"
     caption = [sheet.counts(shown, "games_bar"), sheet.say("outcome_bars", level=LEVEL, half=half), *note]
-    labels = [f"{sheet.ruleset(view, name)}, {sheet.lineup(view, lineup)}" for name, lineup in rows]
+    labels = [f"{sheet.ruleset(view, name, 2)}, {sheet.lineup(view, lineup)}" for name, lineup in rows]
     left = max(_width(label, SIZE - 1) for label in labels) + 0.2
     box = Box(1.5, 0.17 * len(rows) + 0.1, left=left, bottom=0.45, gap_x=0.62, top=0.42, right=0.68)
     legend = [Patch(color=OUTCOME_COLOURS[word], label=OUTCOME_WORDS[word][sheet.language]) for word in words]
@@ -752,7 +809,9 @@ def _outcome_panel(
     view: View, axes: Axes, rows: Sequence[tuple[str, str]], words: Sequence[str], seats: int
 ) -> None:
     start = np.zeros(len(rows))
-    places = np.arange(len(rows)) + np.array([0.08 if k % len(view.lineups) == 0 else 0.0 for k in range(len(rows))])
+    places = np.arange(len(rows)) + np.array(
+        [0.08 if k % len(view.lineups) == 0 else 0.0 for k in range(len(rows))]
+    )
     cases = [Case(name, lineup, seats) for name, lineup in rows]
     for word in words:
         found = [view.number(case, "outcome", word) for case in cases]
@@ -781,7 +840,7 @@ def _turns(view: View, sheet: Sheet, plot: Plot) -> Figure:
     half = f"{max((median.half for median in medians), default=math.nan):.0f}"
     texts = sheet.say("curves", bins=sheet.say("comma").join(map(str, widths)), level=LEVEL, half=half)
     caption = [sheet.counts(shown, "games_curve"), texts, *note]
-    left = max(_width(sheet.ruleset(view, name), SIZE) for name in rulesets) + 0.2
+    left = max(_width(sheet.ruleset(view, name, 2), SIZE) for name in rulesets) + 0.2
     box = Box(1.95, 0.48 * len(rulesets) + 0.2, left=left, bottom=0.45, gap_x=0.2, top=0.25)
     legend = _lineup_legend(sheet, view, "none")
     legend.append(_handle(sheet.say("median"), color=GREY, marker="|", linestyle="none", markeredgewidth=1.6))
@@ -790,7 +849,7 @@ def _turns(view: View, sheet: Sheet, plot: Plot) -> Figure:
         _ridges(view, axes, rulesets, seats, bins[seats])
         axes.set_title(sheet.say("seats", n=seats), loc="left")
         axes.set_xlabel(sheet.say("turns_axis"))
-    panels[0, 0].set_yticks(range(len(rulesets)), [sheet.ruleset(view, name) for name in rulesets])
+    panels[0, 0].set_yticks(range(len(rulesets)), [sheet.ruleset(view, name, 2) for name in rulesets])
     panels[0, 0].tick_params(axis="y", length=0, labelsize=SIZE)
     return figure
 
@@ -826,7 +885,9 @@ def _ridges(view: View, axes: Axes, rulesets: Sequence[str], seats: int, edges: 
         axes.stairs(heights, edges, baseline=None, color=colour, linewidth=0.8)
         median = view.number(case, "turns", "p50")
         if median:
-            axes.plot([median.estimate + 0.5] * 2, [base, base + 0.13], color=colour, linewidth=1.6, clip_on=False)
+            axes.plot(
+                [median.estimate + 0.5] * 2, [base, base + 0.13], color=colour, linewidth=1.6, clip_on=False
+            )
     for base in range(len(rulesets)):
         axes.axhline(base, color=GREY, linewidth=0.4)
     axes.set_xlim(edges[0], edges[-1])
@@ -848,8 +909,8 @@ class Measure(NamedTuple):
 
 
 def telling_counters(view: View, rulesets: Sequence[str]) -> list[Counter]:
-    """The game's counters with a histogram that need nothing else to happen, those first whose means differ most between
-    the rulesets, in standard deviations between games."""
+    """The game's counters with a histogram that need nothing else to happen; those first whose means differ most
+    between the rulesets, in standard deviations between games."""
 
     def spread(counter: Counter) -> float:
         largest = 0.0
@@ -880,7 +941,9 @@ def _measures(view: View, sheet: Sheet, rulesets: Sequence[str]) -> list[Measure
     for event in view.events[:1]:
         measures.append(Measure(event.name, "mean", named(event.name, "mean")))
         if event.bins:
-            measures.append(Measure(event.name, "share_any", sheet.say("any", name=named(event.name, "")), 100))
+            measures.append(
+                Measure(event.name, "share_any", sheet.say("any", name=named(event.name, "")), 100)
+            )
     for counter in telling_counters(view, rulesets):
         measures.append(Measure(counter.name, "mean", named(counter.name, "mean")))
     return measures[:6]
@@ -889,7 +952,8 @@ def _measures(view: View, sheet: Sheet, rulesets: Sequence[str]) -> list[Measure
 def _steps(view: View, family: Family, sheet: Sheet, plot: Plot) -> Figure:
     """Key measures from ruleset to ruleset of a family; colour = line-up, marker = number of seats."""
     steps = view.steps(family)[:MOST_STEPS]
-    names, labels = [name for name, _ in steps], [sheet.legible(label) for _, label in steps]
+    names = [name for name, _ in steps]
+    labels = [_fitted(sheet.legible(label), 1.3, 2) for _, label in steps]
     seats = [n for n in view.seats if n in family.seats]
     measures = _measures(view, sheet, names)
     cases = view.cases(names, seats=seats)
@@ -905,11 +969,16 @@ def _steps(view: View, family: Family, sheet: Sheet, plot: Plot) -> Figure:
     if len(seats) > 1:
         markers = {n: MARKERS[k % len(MARKERS)] for k, n in enumerate(seats)}
         legend = _lineup_legend(sheet, view, "none")
-        legend += [_handle(sheet.say("seats", n=n), color=GREY, marker=m, linestyle="none") for n, m in markers.items()]
-    longest = max(_width(label, SIZE - 1) for label in labels)
+        legend += [
+            _handle(sheet.say("seats", n=n), color=GREY, marker=m, linestyle="none")
+            for n, m in markers.items()
+        ]
+    longest = max(_width(line, SIZE - 1) for label in labels for line in label.split("\n"))
     upright = longest * len(labels) > 2.6
     room = longest + 0.15 if upright else 0.2
-    box = Box(max(2.7, 0.16 * len(labels)), 1.25, left=0.5, bottom=room + 0.2, gap_x=0.5, gap_y=room + 0.45, top=0.3)
+    box = Box(
+        max(2.7, 0.16 * len(labels)), 1.25, left=0.5, bottom=room + 0.2, gap_x=0.5, gap_y=room + 0.45, top=0.3
+    )
     rows = -(-len(measures) // 3)
     figure, panels = sheet.panels(plot, box, rows, min(3, len(measures)), caption, legend)
     for axes, measure in zip(panels.flat, measures, strict=False):
@@ -920,7 +989,7 @@ def _steps(view: View, family: Family, sheet: Sheet, plot: Plot) -> Figure:
         axes.set_xticks(range(len(labels)), labels, rotation=90 if upright else 0)
         axes.set_xlim(-0.5, len(labels) - 0.5)
         if base:
-            axes.axvline(labels.index(base), color=GREY, linestyle=":", linewidth=0.8, zorder=0)
+            axes.axvline([label for _, label in steps].index(base), color=GREY, linestyle=":", linewidth=0.8, zorder=0)
         if measure.metric == "first_player_advantage":
             axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
     for axes in panels.flat[len(measures) :]:
@@ -932,7 +1001,13 @@ def _steps(view: View, family: Family, sheet: Sheet, plot: Plot) -> Figure:
 
 
 def _step_line(
-    view: View, axes: Axes, names: Sequence[str], lineup: str, seats: int, measure: Measure, marker: str | None
+    view: View,
+    axes: Axes,
+    names: Sequence[str],
+    lineup: str,
+    seats: int,
+    measure: Measure,
+    marker: str | None,
 ) -> None:
     colour, own = _lineup_style(view, lineup)
     found = [
@@ -966,7 +1041,11 @@ def _contrast_words(sheet: Sheet, comparison: Comparison) -> str:
 
 
 def _forest(
-    view: View, comparisons: Sequence[Comparison], heading: Callable[[Sheet, Comparison], str], sheet: Sheet, plot: Plot
+    view: View,
+    comparisons: Sequence[Comparison],
+    heading: Callable[[Sheet, Comparison], str],
+    sheet: Sheet,
+    plot: Plot,
 ) -> Figure:
     """Standardised differences: a row per measure, a panel per heading (and seats), a colour per line-up."""
     names = largest_changes(comparisons, MOST_ROWS)
@@ -1000,7 +1079,9 @@ def _forest(
     return figure
 
 
-def _effect_limits(names: Sequence[tuple[str, str]], comparisons: Sequence[Comparison]) -> tuple[float, float]:
+def _effect_limits(
+    names: Sequence[tuple[str, str]], comparisons: Sequence[Comparison]
+) -> tuple[float, float]:
     """Limits of the axis that hold every interval and the band round 0."""
     found = [d for c in comparisons for name in names if (d := c.differences.get(name)) and d.deviation]
     ends = [end / d.deviation for d in found for end in (d.low, d.high) if math.isfinite(end)]
@@ -1020,7 +1101,8 @@ def _forest_panel(
             difference = comparison.differences.get(name)
             if difference is None or not difference.deviation:
                 continue
-            number = Number(*(value / difference.deviation for value in difference[:4]))
+            n, *ends = difference[:4]
+            number = Number(n, *(value / difference.deviation for value in ends))
             axes.errorbar(
                 number.estimate,
                 place + dodge,

@@ -48,11 +48,11 @@ CONTRASTS = "contrasts.csv"
 
 @dataclass(frozen=True)
 class Options:
-    """How to play: on `jobs` threads (None: one a processor), at most `chunk` games at a time, going on from what is
-    stored or not; `command` is what the manifest says was asked for."""
+    """How to play: on `jobs` threads (None: one a processor), at most `chunk` games at a time (None: as usual), going
+    on from what is stored or not; `command` is what the manifest says was asked for."""
 
     jobs: int | None = None
-    chunk: int = batch.CHUNK
+    chunk: int | None = None
     resume: bool = True
     command: str = ""
 
@@ -98,7 +98,8 @@ def play_groups(name: str, groups: Sequence[Group], folder: Path, options: Optio
 
     try:
         with batch.stderr_progress() as progress:
-            run = batch.run(groups, folder, options.jobs, options.chunk, options.resume, progress=progress)
+            chunk = options.chunk or batch.CHUNK
+            run = batch.run(groups, folder, options.jobs, chunk, options.resume, progress=progress)
     except batch.Interrupted as stop:
         note(stop.statuses)
         raise
@@ -230,7 +231,8 @@ def _read(folder: Path, manifest: Mapping[str, Any]) -> Results:
         if tuple(table.columns) != columns:
             raise ConfigError(f"{shown_path(path)}: its columns are not those of this table")
         tables.append(table)
-    return Results(folder, *tables, manifest)
+    metrics, contrasts = tables
+    return Results(folder, metrics, contrasts, manifest)
 
 
 def _replace(path: Path, text: str) -> None:

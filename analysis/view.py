@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from sim.config import Family, Ruleset, Sweep
 
 LANGUAGES = ("en", "zh-Hant")
-FLOATS = ("estimate", "low", "high", "p_adjusted")
-DIGITS = 10
-"""Significant digits of the tables' files."""
 
 
 class Case(NamedTuple):
@@ -55,7 +53,8 @@ class Number(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A paired difference; `deviation` is the standard deviation between games of what is compared (0: it never varies)."""
+    """A paired difference; `deviation` is the standard deviation between games of what is compared, 0 when it never
+    varies."""
 
     n: int
     estimate: float
@@ -114,7 +113,9 @@ class View:
         self._rulesets: dict[str, Ruleset] = {arm.name: arm for f in self.families for arm in f.rulesets}
         self.main = self._main()
         self.rulesets = tuple(dict.fromkeys([*self.main, *self._rulesets]))
-        self.most_seats = max(reversed(self.seats), key=lambda n: sum(case.seats == n for case in self._numbers))
+        self.most_seats = max(
+            reversed(self.seats), key=lambda n: sum(case.seats == n for case in self._numbers)
+        )
         asked = [name for answer in sweep.answers for name in (answer.a, answer.b) if name in self.main]
         self.focus = tuple(dict.fromkeys([self.main[0], *(asked or self.main[-1:])]))[:3]
         self._lineup_words = {lineup_name(group): _lineup_words(group.lineup) for group in sweep.groups}
@@ -197,7 +198,9 @@ class View:
     def toggle(self, family: Family) -> str | None:
         """The toggle whose values are all that tells the family's rulesets apart by its grid, or None."""
         values = next(iter(family.grid.values()), ())
-        return next(iter(family.grid)) if len(family.grid) == 1 and len(values) == len(family.rulesets) else None
+        return (
+            next(iter(family.grid)) if len(family.grid) == 1 and len(values) == len(family.rulesets) else None
+        )
 
     def steps(self, family: Family) -> list[tuple[str, str]]:
         """(ruleset, label) of a family in the order to show them: a toggle's numbers ascending, `none` last."""
@@ -247,20 +250,26 @@ class View:
         return deviation if math.isfinite(deviation) else 0.0
 
 
+_UNBROKEN = re.compile(r"[⺀-￿][，。、；：）」？]*|[^\s⺀-￿]+[，。、；：）」？]*\s*|\s+")
+"""What stays in one line: a Chinese character or a word, with the punctuation behind it."""
+
+
+def wrapped(text: str, limit: float, width: Callable[[str], float]) -> list[str]:
+    """The lines of a text, none wider than `limit` where that is possible; `width` measures. Chinese breaks anywhere
+    but before punctuation."""
+    lines, line = [], ""
+    for token in _UNBROKEN.findall(text):
+        if line and width((line + token).rstrip()) > limit:
+            lines.append(line.rstrip())
+            line = ""
+        line += token
+    return [*lines, line.rstrip()]
+
+
 def views(sweep: Sweep, metrics: pd.DataFrame, contrasts: pd.DataFrame) -> list[View]:
     """A view per game of the sweep."""
     names = dict.fromkeys(group.game for group in sweep.groups)
     return [View(sweep, games()[name], metrics, contrasts) for name in names]
-
-
-def as_stored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table as it comes back from its file: what is made of it is then the same to the last byte."""
-    columns = {name: frame[name].map(_rounded) for name in FLOATS if name in frame}
-    return frame.assign(**columns)
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
 
 
 def _families(sweep: Sweep, game: str) -> Iterator[Family]:
@@ -274,7 +283,9 @@ def _families(sweep: Sweep, game: str) -> Iterator[Family]:
 def _numbers(metrics: pd.DataFrame) -> dict[Case, dict[str, dict[str, Number]]]:
     columns = ("ruleset", "lineup", "seats", "metric", "key", "n", "estimate", "low", "high")
     numbers: dict[Case, dict[str, dict[str, Number]]] = {}
-    for *case, metric, key, n, estimate, low, high in zip(*(metrics[c].tolist() for c in columns), strict=True):
+    for *case, metric, key, n, estimate, low, high in zip(
+        *(metrics[c].tolist() for c in columns), strict=True
+    ):
         table = numbers.setdefault(Case(*case), {})
         table.setdefault(metric, {})[key] = Number(n, estimate, low, high)
     return numbers
@@ -285,9 +296,24 @@ Differences = dict[tuple[str, str], tuple[int, float, float, float, float, str]]
 
 def _differences(contrasts: pd.DataFrame) -> dict[tuple[str, str, str, int], list[Differences]]:
     """Per (a, b, lineup, seats) the differences by (metric, key), once a family that makes the comparison."""
-    columns = ("a", "b", "lineup", "seats", "metric", "key", "n", "estimate", "low", "high", "p_adjusted", "verdict")
+    columns = (
+        "a",
+        "b",
+        "lineup",
+        "seats",
+        "metric",
+        "key",
+        "n",
+        "estimate",
+        "low",
+        "high",
+        "p_adjusted",
+        "verdict",
+    )
     found: dict[tuple[str, str, str, int], list[Differences]] = {}
-    for a, b, lineup, seats, metric, key, *values in zip(*(contrasts[c].tolist() for c in columns), strict=True):
+    for a, b, lineup, seats, metric, key, *values in zip(
+        *(contrasts[c].tolist() for c in columns), strict=True
+    ):
         known = found.setdefault((a, b, lineup, seats), [])
         free = next((table for table in known if (metric, key) not in table), None)
         if free is None:

@@ -27,7 +27,10 @@ RANK_SET = sum(1 << (LANE * suit) for suit in range(4))
 
 DECK = np.array([LANE * suit + rank for suit in range(4) for rank in range(13)], dtype=np.uint8)
 
-_NAMES = {LANE * s + r: SUITS[s] + RANKS[r] for s in range(4) for r in range(13)} | {BLACK_JOKER: "BJ", RED_JOKER: "RJ"}
+_NAMES = {LANE * s + r: SUITS[s] + RANKS[r] for s in range(4) for r in range(13)} | {
+    BLACK_JOKER: "BJ",
+    RED_JOKER: "RJ",
+}
 _BITS = {name: bit for bit, name in _NAMES.items()}
 CARD_NAMES = tuple(_BITS)
 """Every card's notation, in bit order."""

@@ -17,13 +17,16 @@ from sim.games import Game, game
 from sim.jit import JIT, entry, helper
 from sim.players import choose_basic, lineup_arrays
 from sim.protocol import apply, begin, cost, deal, is_over, mover, moves, opening, outcome, standing
-from sim.rng import CHANCE, DEAL, SEAT, STREAMS, game_key, shuffle, shuffle_deck, start_stream
+from sim.rng import CHANCE, DEAL, MAX_SEATS, SEAT, STREAMS, game_key, shuffle, shuffle_deck, start_stream
 from sim.tally import ROW, Layout, Tally, class_seats, cumulate_classes, new_tally, tally_game, write_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sim.config import Group, Player, Ruleset
+
+MAX_CARDS = 3 * 52 + 2
+"""The largest deck of any game."""
 
 BLOCK = 1024
 """Games whose values are held at once for the contrasts; bounds memory whatever the chunk."""
@@ -35,26 +38,31 @@ class Scratch(NamedTuple):
     states: np.ndarray
     rows: np.ndarray
     rng: np.ndarray  # uint64 [streams, 2]
-    deck: np.ndarray  # uint8 [54]
+    deck: np.ndarray  # uint8 [cards]
     out: np.ndarray  # int64 [max_moves]
     scores: np.ndarray  # int64 [max_moves]
     total: np.ndarray  # int64 [1]
-    classes: np.ndarray  # int64 [partitions]
+    classes: np.ndarray  # int64 [seats, partitions]
     k: np.ndarray  # int64 [classes]
     y: np.ndarray  # int64 [classes]
 
 
 def new_scratch(played: Game, classes: int) -> Scratch:
     """Working memory for a game; `classes` as in its layout."""
+    buffer, tied, total, k, y = (
+        np.zeros(n, dtype=np.int64) for n in (played.max_moves, played.max_moves, 1, classes, classes)
+    )
     return Scratch(
         np.zeros(1, dtype=played.state).view(np.recarray),
         np.zeros(1, dtype=ROW).view(np.recarray),
         np.zeros((STREAMS, 2), dtype=np.uint64),
-        np.zeros(54, dtype=np.uint8),
-        *(np.zeros(played.max_moves, dtype=np.int64) for _ in range(2)),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(len(played.partitions), dtype=np.int64),
-        *(np.zeros(classes, dtype=np.int64) for _ in range(2)),
+        np.zeros(MAX_CARDS, dtype=np.uint8),
+        buffer,
+        tied,
+        total,
+        np.zeros((MAX_SEATS, len(played.partitions)), dtype=np.int64),
+        k,
+        y,
     )
 
 
@@ -63,7 +71,7 @@ def _start_game(rules, seed, number, replay, scratch):
     """Shuffle the deck of deal `number`, deal, and start the streams of the replay."""
     deal_key = game_key(seed, number, 0)
     start_stream(scratch.rng, deal_key, DEAL)
-    shuffle_deck(scratch.rng, DECK, rules.jokers, scratch.deck)
+    shuffle_deck(scratch.rng, DECK, rules.decks, rules.jokers, scratch.deck)
     key = game_key(seed, number, replay)
     start_stream(scratch.rng, key, CHANCE)
     for p in range(rules.seats):
@@ -82,7 +90,7 @@ def _log_choice(rules, state, move, out, log):
 
 @helper
 def _leader(rules, state):
-    """The seat that alone stands best, or -1. Without branches: the two best of (standing, seat) packed into one number."""
+    """The seat that alone stands best, or -1. Without branches: the two best of (standing, seat) as one number."""
     best = 1 << 30
     second = 1 << 30
     for p in range(rules.seats):
@@ -100,7 +108,7 @@ def _play_game(rules, lineup, scratch, log):
     row.listed = 0
     row.lead_changes = 0
     for p in range(rules.seats):
-        row.opening[p] = state.hand[p]
+        row.opening[p] = opening(rules, state, p, scratch.classes[p])
         row.decisions[p] = 0
         row.choices[p] = 0
     begin(rules, state, scratch.rng, log)
@@ -108,7 +116,9 @@ def _play_game(rules, lineup, scratch, log):
     leader = -1
     while not is_over(rules, state):
         seat = mover(rules, state)
-        move, n = choose_basic(rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total)
+        move, n = choose_basic(
+            rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total
+        )
         row.decisions[seat] += 1
         row.choices[seat] += n > 1
         row.listed += n
@@ -132,10 +142,9 @@ def _play_block(rules, lineup, plan, tally, scratch, seed, first, values):
     for i in range(values.shape[0]):
         _start_game(rules, seed, first + i, 0, scratch)
         _play_game(rules, lineup, scratch, None)
-        write_values(rules.seats, counters, row, values[i])
+        write_values(rules.seats, counters, plan.scored, row, values[i])
         for p in range(rules.seats):
-            opening(rules, row.opening[p], scratch.classes)
-            class_seats(plan, scratch.classes, row.share[p], scratch.k, scratch.y)
+            class_seats(plan, scratch.classes[p], row.share[p], scratch.k, scratch.y)
         cumulate_classes(plan, scratch.k, scratch.y)
         tally_game(rules.seats, plan, tally, row, values[i], scratch.k, scratch.y)
 
@@ -168,7 +177,9 @@ def _drive(rules, lineup, scratch, action, a, b, c, log):
         begin(rules, state, scratch.rng, log)
     elif action == CHOOSE_MOVE:
         seat = mover(rules, state)
-        return choose_basic(rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total)[0]
+        return choose_basic(
+            rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total
+        )[0]
     elif action == MAKE_MOVE:
         _log_choice(rules, state, a, scratch.out, log)
         apply(rules, state, a, scratch.rng, log)
@@ -308,7 +319,9 @@ def play_range(group: Group, first: int, count: int) -> dict[str, np.ndarray]:
     return result
 
 
-def play_rows(ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, games: int, first: int = 0) -> pd.DataFrame:
+def play_rows(
+    ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, games: int, first: int = 0
+) -> pd.DataFrame:
     """The columns of every single game, a row each (see `Layout.columns`), indexed by deal."""
     import pandas as pd
 
@@ -319,9 +332,18 @@ def play_rows(ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, games: in
     scratch = new_scratch(played, len(layout.classes))
     with plain_arithmetic():
         _play_block(
-            rules, lineup_arrays(played, lineup), layout.plan(), new_tally(layout), scratch, seed, first, values
+            rules,
+            lineup_arrays(played, lineup),
+            layout.plan(),
+            new_tally(layout),
+            scratch,
+            seed,
+            first,
+            values,
         )
-    return pd.DataFrame(values, columns=list(layout.columns), index=pd.RangeIndex(first, first + games, name="deal"))
+    return pd.DataFrame(
+        values, columns=list(layout.columns), index=pd.RangeIndex(first, first + games, name="deal")
+    )
 
 
 def compile_for(group: Group) -> None:

@@ -6,6 +6,9 @@ code and up to four integers. Kernels take the log as an argument; given None, `
 
 from __future__ import annotations
 
+from collections import namedtuple
+from typing import Any
+
 import numpy as np
 from numba import types
 from numba.extending import overload
@@ -35,20 +38,22 @@ ELIMINATE = 19  # seat, reason
 PASS = 20  # seat
 FINISH = 21  # seat
 LOSE = 22  # seat
+SLAP = 23  # seat that takes the pile, or -1
+TIME = 24  # + seat, milliseconds
 
 _WORDS = (
-    *("gap", "tax", "straight_hit", "stuck", "pass", "exchange", "queen", "jack", "refill", "borrow", "opponent"),
-    *("stock_top", "stock_shuffled", "covered", "table", "discard", "removed", "exiled"),
-    *("owner_played", "complete", "king_recalled", "owner_eliminated", "round_over", "next_king"),
-    *("black_joker", "red_joker", "joker_pair", "limit", "joker_only"),
-)
-WORD = {word: code for code, word in enumerate(_WORDS)}
-"""The code of each word that an event may carry as a reason, place or kind."""
+    "gap tax straight_hit stuck pass_ exchange queen jack refill borrow opponent pile "  # why cards are drawn
+    "stock_top stock_shuffled covered table discard removed exiled "  # where cards are put
+    "owner_played complete king_recalled owner_eliminated round_over next_king "  # why a lock or ban ends
+    "black_joker red_joker joker_pair limit joker_only"  # kinds of redeal, reasons of elimination
+).split()
+WORD: Any = namedtuple("WORD", _WORDS)(*range(len(_WORDS)))
+"""The code of each word that an event may carry as a reason, place or kind: `WORD.stock_top`."""
 
 
 def word(code: int) -> str:
     """The word of a code in `WORD`."""
-    return _WORDS[int(code)]
+    return _WORDS[int(code)].rstrip("_")
 
 
 def new_log(capacity: int = 1 << 15) -> np.ndarray:
@@ -59,7 +64,7 @@ def new_log(capacity: int = 1 << 15) -> np.ndarray:
 
 
 @outlined
-def _record(log, event, a, b, c, d):  # type: ignore[no-untyped-def]
+def _record(log, event, a, b, c, d):
     used = log[0, 0]
     if used >= log.shape[0]:
         log[0, 1] = 1
@@ -72,25 +77,25 @@ def _record(log, event, a, b, c, d):  # type: ignore[no-untyped-def]
     log[0, 0] = used + 1
 
 
-def emit(log, event, a=0, b=0, c=0, d=0):  # type: ignore[no-untyped-def]
+def emit(log, event, a=0, b=0, c=0, d=0):
     """Append an event to the log, or do nothing when there is none. A full log sets its overflow flag."""
     if log is not None:
         _record(log, event, a, b, c, d)
 
 
 @overload(emit, jit_options=OPTIONS)
-def _emit(log, event, a=0, b=0, c=0, d=0):  # type: ignore[no-untyped-def]
+def _emit(log, event, a=0, b=0, c=0, d=0):
     if isinstance(log, types.NoneType):
         return lambda log, event, a=0, b=0, c=0, d=0: None
     return lambda log, event, a=0, b=0, c=0, d=0: _record(log, event, a, b, c, d)
 
 
-def recording(log):  # type: ignore[no-untyped-def]
+def recording(log):
     """Whether events are kept: a constant for the compiler."""
     return log is not None
 
 
 @overload(recording, jit_options=OPTIONS)
-def _recording(log):  # type: ignore[no-untyped-def]
+def _recording(log):
     kept = not isinstance(log, types.NoneType)
     return (lambda log: True) if kept else (lambda log: False)

@@ -23,7 +23,7 @@ class Weighing(NamedTuple):
     total: np.ndarray
 
 
-def note(x, feature, value):  # type: ignore[no-untyped-def]
+def note(x, feature, value):
     """Give a feature of the move at hand its value."""
     if isinstance(x, Weighing):
         x.total[0] += x.weight[feature] * value
@@ -31,14 +31,14 @@ def note(x, feature, value):  # type: ignore[no-untyped-def]
         x[feature] = value
 
 
-def _weigh(x, feature, value):  # type: ignore[no-untyped-def]
+def _weigh(x, feature, value):
     x.total[0] += x.weight[feature] * value
 
 
-def _write(x, feature, value):  # type: ignore[no-untyped-def]
+def _write(x, feature, value):
     x[feature] = value
 
 
 @overload(note, jit_options=OPTIONS)
-def _note(x, feature, value):  # type: ignore[no-untyped-def]
+def _note(x, feature, value):
     return _write if isinstance(x, types.Array) else _weigh

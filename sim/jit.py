@@ -1,8 +1,8 @@
 """How the numeric core is compiled: numba's settings, the two kinds of jitted function, and the bit instructions.
 
-The cache folder is named by a hash of all sources of `sim`, because a cached function does not notice that a function
-of another module which it calls has changed (numba#1833). It must be set before any kernel is defined, so every
-module of the core imports its decorators from here.
+The cache folder is named by a hash of all sources of `sim` that play, because a cached function does not notice that
+a function of another module which it calls has changed (numba#1833). It must be set before any kernel is defined, so
+every module of the core imports its decorators from here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ from numba import types
 from numba.core import codegen
 from numba.extending import intrinsic
 
+from sim import NOT_PLAYING
+
 SOURCES = Path(__file__).parent
 
 
 def _cache_folder() -> Path:
-    """Where compiled kernels are kept: one folder a state of the sources, beside them or, read-only, in the temp folder."""
+    """Where compiled kernels are kept: a folder a state of the sources, beside them or else in the temp folder."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(SOURCES.rglob("*.py")):
-        digest.update(source.relative_to(SOURCES).as_posix().encode() + source.read_bytes())
+        name = source.relative_to(SOURCES).as_posix()
+        if name.split("/")[0].removesuffix(".py") not in NOT_PLAYING:
+            digest.update(name.encode() + source.read_bytes())
     root = SOURCES.parent / ".cache"
     if not os.access(root if root.exists() else root.parent, os.W_OK):
         root = Path(tempfile.gettempdir()) / f"fairdeal-{os.getuid()}"
@@ -54,34 +58,36 @@ def _has_bmi2() -> bool:
 
 
 @intrinsic
-def _ctpop(typingctx, x):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+def _ctpop(typingctx, x):
+    def generate(context, builder, signature, args):
         return builder.ctpop(args[0])
 
     return types.int64(types.int64), generate
 
 
 @intrinsic
-def _cttz(typingctx, x):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+def _cttz(typingctx, x):
+    def generate(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.int64), generate
 
 
 @intrinsic
-def _ctlz(typingctx, x):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+def _ctlz(typingctx, x):
+    def generate(context, builder, signature, args):
         return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.int64), generate
 
 
 @intrinsic
-def _pdep(typingctx, source, mask):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+def _pdep(typingctx, source, mask):
+    def generate(context, builder, signature, args):
         word = ir.IntType(64)
-        function = builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", fnty=ir.FunctionType(word, [word, word]))
+        function = builder.module.declare_intrinsic(
+            "llvm.x86.bmi.pdep.64", fnty=ir.FunctionType(word, [word, word])
+        )
         return builder.call(function, args)
 
     return types.int64(types.int64, types.int64), generate
@@ -90,31 +96,31 @@ def _pdep(typingctx, source, mask):  # type: ignore[no-untyped-def]
 if JIT:
 
     @helper
-    def popcount(mask):  # type: ignore[no-untyped-def]
+    def popcount(mask):
         """Number of set bits of an int64."""
         return _ctpop(mask)
 
     @helper
-    def lowest(mask):  # type: ignore[no-untyped-def]
+    def lowest(mask):
         """Position of the lowest set bit of an int64; 64 for 0."""
         return _cttz(mask)
 
     @helper
-    def highest(mask):  # type: ignore[no-untyped-def]
+    def highest(mask):
         """Position of the highest set bit of a non-negative int64; -1 for 0."""
         return 63 - _ctlz(mask)
 
     if _has_bmi2():
 
         @helper
-        def nth_bit(mask, n):  # type: ignore[no-untyped-def]
+        def nth_bit(mask, n):
             """The n-th set bit (n from 0) of `mask`, as a mask of one bit."""
             return _pdep(1 << n, mask)
 
     else:
 
         @helper
-        def nth_bit(mask, n):  # type: ignore[no-untyped-def]
+        def nth_bit(mask, n):
             """The n-th set bit (n from 0) of `mask`, as a mask of one bit."""
             for _ in range(n):
                 mask &= mask - 1
@@ -122,19 +128,19 @@ if JIT:
 
 else:
 
-    def popcount(mask):  # type: ignore[no-untyped-def]
+    def popcount(mask):
         """Number of set bits of an int64."""
         return int(mask).bit_count()
 
-    def lowest(mask):  # type: ignore[no-untyped-def]
+    def lowest(mask):
         """Position of the lowest set bit of an int64; 64 for 0."""
         return (int(mask) & -int(mask)).bit_length() - 1 if mask else 64
 
-    def highest(mask):  # type: ignore[no-untyped-def]
+    def highest(mask):
         """Position of the highest set bit of a non-negative int64; -1 for 0."""
         return int(mask).bit_length() - 1
 
-    def nth_bit(mask, n):  # type: ignore[no-untyped-def]
+    def nth_bit(mask, n):
         """The n-th set bit (n from 0) of `mask`, as a mask of one bit."""
         mask = int(mask)
         for _ in range(n):

@@ -72,7 +72,9 @@ def _table(document: Document, position: PositionModel, ruleset: Ruleset, played
     """A table set up with the position."""
     seats = len(position.hands)
     if not played.min_seats <= seats <= played.max_seats:
-        raise document.error(("hands",), f"{seats} seats; {played.name} takes {played.min_seats} to {played.max_seats}")
+        raise document.error(
+            ("hands",), f"{seats} seats; {played.name} takes {played.min_seats} to {played.max_seats}"
+        )
     if position.to_move >= seats:
         raise document.error(("to_move",), f"there is no seat {position.to_move}; the last is {seats - 1}")
     _check_once(document, position)
@@ -125,9 +127,10 @@ def _move(document: Document, played: Game, table: Table, at: int, item: object)
     if phase == 0 and not isinstance(item, list):
         raise document.error(("line", at), f"{item} is no play; a play is a list of cards, such as [S7]")
     allowed = ", ".join(key.replace('"', "") for key in values)
-    raise document.error(("line", at), f"{item} is not legal here ({what}); legal: {allowed}{nearest(wanted, values)}")
+    raise document.error(
+        ("line", at), f"{item} is not legal here ({what}); legal: {allowed}{nearest(wanted, values)}"
+    )
 
 
 def _key(value: object) -> str:
     return json.dumps(sorted(value) if isinstance(value, list) else value)
-

@@ -13,68 +13,68 @@ from sim.games import game_of
 from sim.jit import JIT, OPTIONS
 
 
-def deal(rules, deck, state, rng):  # type: ignore[no-untyped-def]
+def deal(rules, deck, state, rng):
     """Deal the shuffled `deck` (uint8 card bits, front first) into `state`, up to the first decision."""
     return game_of(type(rules)).module.deal(rules, deck, state, rng)
 
 
-def begin(rules, state, rng, log):  # type: ignore[no-untyped-def]
+def begin(rules, state, rng, log):
     """Start the first turn of a dealt (or given) position, up to its first decision."""
     return game_of(type(rules)).module.begin(rules, state, rng, log)
 
 
-def mover(rules, state):  # type: ignore[no-untyped-def]
+def mover(rules, state):
     """The seat that decides."""
     return game_of(type(rules)).module.mover(rules, state)
 
 
-def moves(rules, state, out):  # type: ignore[no-untyped-def]
+def moves(rules, state, out):
     """Write every legal move at this decision into `out` (int64) and return their number."""
     return game_of(type(rules)).module.moves(rules, state, out)
 
 
-def pick(rules, state, rng, stream, out):  # type: ignore[no-untyped-def]
-    """(move, number of legal moves): the move that a uniform index into `moves` gives, without listing them if it can."""
+def pick(rules, state, rng, stream, out):
+    """(move, number of legal moves): the move that a uniform index into `moves` gives, not listing them if it can."""
     return game_of(type(rules)).module.pick(rules, state, rng, stream, out)
 
 
-def apply(rules, state, move, rng, log):  # type: ignore[no-untyped-def]
+def apply(rules, state, move, rng, log):
     """Make the move and all that follows, chance included, up to the next decision or the end."""
     return game_of(type(rules)).module.apply(rules, state, move, rng, log)
 
 
-def is_over(rules, state):  # type: ignore[no-untyped-def]
+def is_over(rules, state):
     """Whether the game has ended."""
     return game_of(type(rules)).module.is_over(rules, state)
 
 
-def outcome(rules, state, row):  # type: ignore[no-untyped-def]
+def outcome(rules, state, row):
     """Write the result into `row`: outcome, places, shares, scores, per-seat figures and the game's own counters."""
     return game_of(type(rules)).module.outcome(rules, state, row)
 
 
-def standing(rules, state, seat):  # type: ignore[no-untyped-def]
+def standing(rules, state, seat):
     """How far a seat is from winning: smaller is better."""
     return game_of(type(rules)).module.standing(rules, state, seat)
 
 
-def features(rules, state, move, x):  # type: ignore[no-untyped-def]
+def features(rules, state, move, x):
     """Note in `x` (see sim.features) what the mover may know of a move, from its information state alone."""
     return game_of(type(rules)).module.features(rules, state, move, x)
 
 
-def opening(rules, hand, classes):  # type: ignore[no-untyped-def]
-    """Write the class index of an opening hand in each of the game's partitions into `classes` (int64)."""
-    return game_of(type(rules)).module.opening(rules, hand, classes)
+def opening(rules, state, seat, classes):
+    """The card set a seat was dealt; its class index in each of the game's partitions goes into `classes` (int64)."""
+    return game_of(type(rules)).module.opening(rules, state, seat, classes)
 
 
-def cost(rules, state, move):  # type: ignore[no-untyped-def]
+def cost(rules, state, move):
     """The number shown beside a legal move of the main decision: a gap, a total."""
     return game_of(type(rules)).module.cost(rules, state, move)
 
 
-def _bind(function):  # type: ignore[no-untyped-def]
-    def typed(rules, *_):  # type: ignore[no-untyped-def]
+def _bind(function):
+    def typed(rules, *_):
         implementation = getattr(game_of(rules.instance_class).module, function.__name__)
         return implementation.py_func
 

@@ -25,7 +25,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 @helper
-def _mix(x):  # type: ignore[no-untyped-def]
+def _mix(x):
     """SplitMix64's finaliser: a bijection of uint64 without visible structure."""
     x = (x ^ (x >> _S30)) * _MIX_1
     x = (x ^ (x >> _S27)) * _MIX_2
@@ -33,7 +33,7 @@ def _mix(x):  # type: ignore[no-untyped-def]
 
 
 @helper
-def game_key(seed, deal, replay):  # type: ignore[no-untyped-def]
+def game_key(seed, deal, replay):
     """The uint64 key of a game's streams; `replay` 0 is also the key of the deal itself."""
     key = _mix(np.uint64(seed) + _GOLDEN)
     key = _mix((key ^ np.uint64(deal)) + _GOLDEN)
@@ -41,7 +41,7 @@ def game_key(seed, deal, replay):  # type: ignore[no-untyped-def]
 
 
 @helper
-def start_stream(rng, key, stream):  # type: ignore[no-untyped-def]
+def start_stream(rng, key, stream):
     """Put the generator of (key, stream) into row `stream` of `rng` (uint64, shape (streams, 2))."""
     x = _mix((key ^ np.uint64(stream)) + _GOLDEN)
     rng[stream, 0] = _mix(x + _GOLDEN)
@@ -49,7 +49,7 @@ def start_stream(rng, key, stream):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _next(rng, stream):  # type: ignore[no-untyped-def]
+def _next(rng, stream):
     """The next 64 random bits of a stream (xoroshiro128++)."""
     s0 = rng[stream, 0]
     s1 = rng[stream, 1]
@@ -62,7 +62,7 @@ def _next(rng, stream):  # type: ignore[no-untyped-def]
 
 
 @helper
-def below(rng, stream, n):  # type: ignore[no-untyped-def]
+def below(rng, stream, n):
     """A uniformly random int64 in 0..n-1, exactly (Lemire 2019, with 32-bit words); n in 1..2^31."""
     bound = np.uint64(n)
     product = (_next(rng, stream) >> _S32) * bound
@@ -74,7 +74,7 @@ def below(rng, stream, n):  # type: ignore[no-untyped-def]
 
 
 @helper
-def shuffle(rng, stream, cards, first, last):  # type: ignore[no-untyped-def]
+def shuffle(rng, stream, cards, first, last):
     """Permute cards[first:last] uniformly (Fisher-Yates)."""
     for i in range(last - 1, first, -1):
         j = first + below(rng, stream, i - first + 1)
@@ -84,15 +84,17 @@ def shuffle(rng, stream, cards, first, last):  # type: ignore[no-untyped-def]
 
 
 @helper
-def shuffle_deck(rng, fresh, jokers, deck):  # type: ignore[no-untyped-def]
-    """Shuffle the 52 cards of `fresh` into `deck` with the DEAL stream, then swap each of `jokers` Jokers in at a uniform place.
+def shuffle_deck(rng, fresh, decks, jokers, deck):
+    """Shuffle `decks` times the 52 cards of `fresh` into `deck` with the DEAL stream, then swap each Joker in.
 
-    A uniform permutation of 52 + jokers cards of which most positions agree with the one without Jokers.
+    Each of `jokers` Jokers is swapped with a uniform place, its own included: a uniform permutation of all cards of
+    which most positions agree with the one without Jokers.
     """
-    for i in range(52):
-        deck[i] = fresh[i]
-    shuffle(rng, DEAL, deck, 0, 52)
+    size = 52 * decks
+    for i in range(size):
+        deck[i] = fresh[i % 52]
+    shuffle(rng, DEAL, deck, 0, size)
     for k in range(jokers):
-        place = below(rng, DEAL, 53 + k)
-        deck[52 + k] = deck[place]
+        place = below(rng, DEAL, size + 1 + k)
+        deck[size + k] = deck[place]
         deck[place] = 56 + k

@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sim import NOT_PLAYING
+
 if TYPE_CHECKING:
     from sim.config import Group, Player
 
@@ -43,9 +45,6 @@ FORMAT = 1
 """Changes when the meaning of a stored file does; part of every key."""
 
 SOURCES = Path(__file__).parent
-NOT_PLAYING = ("batch", "config", "store", "trace")
-"""Modules and packages that cannot change a tally; these are listed, so that a new module counts at once."""
-
 STALE_SECONDS = 3600
 PROBE_BYTES = 1 << 16
 

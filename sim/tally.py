@@ -67,15 +67,19 @@ class Layout:
     def __init__(self, game: Game, rules: Any) -> None:
         self.seats: int = rules.seats
         self.counters: tuple[Counter, ...] = (*COUNTERS, *game.counters)
+        by_seat = (*SEAT_COLUMNS, "score") if game.scored else SEAT_COLUMNS
         self.columns: tuple[str, ...] = (
-            *(f"{name}/{p + 1}" for name in SEAT_COLUMNS for p in range(self.seats)),
+            *(f"{name}/{p + 1}" for name in by_seat for p in range(self.seats)),
             *(f"outcome/{name}" for name in OUTCOMES),
             *(counter.name for counter in self.counters),
         )
         by_turn = rules.max_turns + 1
-        self.histograms = tuple((c.name, by_turn if c.bins == BY_TURN else c.bins) for c in self.counters if c.bins)
+        self.histograms = tuple(
+            (c.name, by_turn if c.bins == BY_TURN else c.bins) for c in self.counters if c.bins
+        )
         self.ratios: tuple[Ratio, ...] = (*RATIOS, *game.ratios)
         self.partitions = game.partitions
+        self.scored = game.scored
         self.classes: tuple[tuple[str, str], ...] = tuple(
             (partition.name, name)
             for partition in game.partitions
@@ -102,6 +106,7 @@ class Layout:
             np.array([column[r.denominator] for r in self.ratios], dtype=np.int64),
             np.array(starts, dtype=np.int64),
             np.array(ordinal, dtype=np.int64),
+            int(self.scored),
         )
 
 
@@ -111,13 +116,14 @@ def _at_least(classes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Plan(NamedTuple):
-    """Index arrays (int64) of a layout: histogram columns, ratio columns, first class and cumulative classes a partition."""
+    """Index arrays (int64) of a layout: histogram columns, ratio columns, first class and cumulative classes a partition; whether the game scores."""
 
     histogram: np.ndarray
     numerator: np.ndarray
     denominator: np.ndarray
     start: np.ndarray
     ordinal: np.ndarray
+    scored: int
 
 
 class Tally(NamedTuple):
@@ -130,19 +136,30 @@ class Tally(NamedTuple):
     histogram: np.ndarray  # [H, B]
     ratio_cross: np.ndarray  # [R] numerator * denominator
     card: np.ndarray  # [58, 3] games in which the card was dealt, share of its holder, its square
-    partition: np.ndarray  # [C, 6] games with the class, k, y, k*k, k*y, y*y; k its seats in a game, y their share
+    partition: (
+        np.ndarray
+    )  # [C, 6] games with the class, k, y, k*k, k*y, y*y; k its seats in a game, y their share
 
 
 def new_tally(layout: Layout) -> Tally:
     """An empty tally of a layout."""
     m, n, c = len(layout.columns), layout.seats, len(layout.classes)
     bins = max((b for _, b in layout.histograms), default=1)
-    shapes = ((1,), (m,), (m,), (n, n), (len(layout.histograms), bins), (len(layout.ratios),), (BITS, 3), (c, 6))
+    shapes = (
+        (1,),
+        (m,),
+        (m,),
+        (n, n),
+        (len(layout.histograms), bins),
+        (len(layout.ratios),),
+        (BITS, 3),
+        (c, 6),
+    )
     return Tally(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
 
 
 @helper
-def write_values(seats, counters, row, values):
+def write_values(seats, counters, scored, row, values):
     """Write a game's columns (see `Layout.columns`) into `values` (int64, shape (M,)); seat columns by position."""
     decisions = 0
     choices = 0
@@ -155,9 +172,11 @@ def write_values(seats, counters, row, values):
         values[2 * seats + position] = row.decisions[p]
         values[3 * seats + position] = row.choices[p]
         values[4 * seats + position] = row.largest[p]
+        if scored:
+            values[5 * seats + position] = row.score[p]
         decisions += row.decisions[p]
         choices += row.choices[p]
-    at = 5 * seats
+    at = (6 if scored else 5) * seats
     for k in range(5):
         values[at + k] = 0
     values[at + row.outcome] = 1
@@ -204,7 +223,7 @@ def tally_game(seats, plan, tally, row, values, k, y):
 @helper
 def class_seats(plan, classes, share, k, y):
     """Count one seat of a game, in the given class of each partition, into `k` and `y`."""
-    for j in range(classes.size):
+    for j in range(plan.start.size):
         at = plan.start[j] + classes[j]
         k[at] += 1
         y[at] += share

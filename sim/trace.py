@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sim import events as ev
-from sim.cards import SUITS, card_name, card_names
+from sim.cards import SUITS, SYMBOLS, card_name, card_names, card_text
 from sim.engine import Table
 from sim.games import OUTCOMES, Game, game
 
@@ -49,7 +49,12 @@ def _header(ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, number: int
 def deal_event(played: Game, table: Table) -> Event:
     """The `deal` line of a dealt game."""
     position = played.module.to_position(table.rules, table.state)
-    return {"type": "deal", "hands": position["hands"], "stock": position["stock"], "first": int(table.state.first)}
+    return {
+        "type": "deal",
+        "hands": position["hands"],
+        "stock": position["stock"],
+        "first": int(table.state.first),
+    }
 
 
 def end_event(table: Table) -> Event:
@@ -92,10 +97,15 @@ def decode(played: Game, rows: np.ndarray) -> Iterator[Event]:
             yield _moved(code, a, cards, c)
             continue
         extra: list[tuple[int, int]] = []
-        while at < len(rows) and rows[at, 0] in (ev.MOVE, ev.OPTION, ev.CARD, ev.FLIP, ev.HAND):
-            extra.append((int(rows[at, 0]), int(rows[at, 1])))
+        while at < len(rows) and rows[at, 0] in (ev.MOVE, ev.OPTION, ev.CARD, ev.FLIP, ev.HAND, ev.TIME):
+            extra.append(_detail(*rows[at, :3].tolist()))
             at += 1
         yield _event(played, code, (a, b, c, d), extra)
+
+
+def _detail(code: int, a: int, b: int) -> tuple[int, int]:
+    """(code, value) of a row that continues an event; (seat, milliseconds) of a slap's time."""
+    return (a, b) if code == ev.TIME else (code, a)
 
 
 def _moved(code: int, seat: int, cards: list[str], word: int) -> Event:
@@ -138,6 +148,12 @@ def _event(played: Game, code: int, values: tuple[int, int, int, int], extra: li
             return {"type": "finish", "seat": a}
         case ev.LOSE:
             return {"type": "lose", "seat": a}
+        case ev.SLAP:
+            return {
+                "type": "slap",
+                "times": {str(seat): ms for seat, ms in extra},
+                "taker": a if a >= 0 else None,
+            }
     raise ValueError(f"unknown event code {code}")
 
 
@@ -149,3 +165,147 @@ def _redeal(kind: int, extra: list[tuple[int, int]]) -> Event:
         "flips": [card_name(card) for code, card in extra if code == ev.FLIP],
         "stock": [card_name(card) for code, card in extra if code == ev.CARD],
     }
+
+
+LANGUAGES = ("en", "zh-Hant")
+
+_TEXT: dict[str, tuple[str, str]] = {
+    "game": (
+        "{game} {version}, {seats} seats ({players}), seed {seed}, deal {index}",
+        "{game} {version}，{seats} 人（{players}），種子 {seed}，第 {index} 局",
+    ),
+    "hand": ("  seat {seat}: {cards}", "  玩家 {seat}：{cards}"),
+    "stock": ("  stock, top first: {cards}", "  牌庫（由頂端起）：{cards}"),
+    "turn": ("Turn {turn}, seat {seat} ({n} legal moves)", "第 {turn} 回合，玩家 {seat}（{n} 種出法）"),
+    "play": ("  plays {cards}, gap {gap}", "  出 {cards}，差 {gap}"),
+    "choose": ("  chooses {value} ({what}, one of {n})", "  選擇 {value}（{what}，{n} 選 1）"),
+    "draw": ("  seat {seat} draws {cards} ({reason})", "  玩家 {seat} 抽 {cards}（{reason}）"),
+    "put": ("  seat {seat} puts {cards}: {where}", "  玩家 {seat} 放 {cards}：{where}"),
+    "shuffle": ("  the stock is shuffled ({n} cards)", "  牌庫洗牌（{n} 張）"),
+    "lock": ("  seat {seat} {kind} {suit}", "  玩家 {seat} {kind} {suit}"),
+    "unlock": ("  {suit} is free again ({reason})", "  {suit} 解除（{reason}）"),
+    "ban": ("  seat {seat} bans rank {rank} ({card})", "  玩家 {seat} 禁止數字 {rank}（{card}）"),
+    "unban": ("  rank {rank} is free again ({reason})", "  數字 {rank} 解禁（{reason}）"),
+    "recall": ("  {card} goes back to seat {to}", "  {card} 回到玩家 {to} 手中"),
+    "complete": ("  {suit} is complete", "  {suit} 完成"),
+    "redeal": ("  {kind}: hands are dealt anew; {flips}", "  {kind}：重新發牌；{flips}"),
+    "flips": ("turned up: {cards}", "翻開：{cards}"),
+    "no_flips": ("no card is shown", "沒有翻牌"),
+    "eliminate": ("  seat {seat} is eliminated ({reason})", "  玩家 {seat} 被淘汰（{reason}）"),
+    "pass": ("  seat {seat} passes", "  玩家 {seat} 略過"),
+    "finish": ("  seat {seat} has no cards left", "  玩家 {seat} 出完手牌"),
+    "lose": ("  seat {seat} loses", "  玩家 {seat} 落敗"),
+    "slap": ("  slaps (ms): {times}; taken by {taker}", "  拍牌（毫秒）：{times}；收牌者 {taker}"),
+    "end": (
+        "End: {outcome}, winners {winners}, places {places}, {turns} turns",
+        "終局：{outcome}，勝者 {winners}，名次 {places}，共 {turns} 回合",
+    ),
+}
+_WORDS: dict[str, tuple[str, str]] = {
+    "gap": ("gap", "補缺"),
+    "tax": ("taxed suit", "花色多抽"),
+    "straight_hit": ("straight", "順子"),
+    "stuck": ("no legal play", "無牌可出"),
+    "pass": ("pass", "略過"),
+    "exchange": ("set", "多條換牌"),
+    "queen": ("Queen", "Q 換牌"),
+    "jack": ("Jack", "J 找牌"),
+    "stock_top": ("on top of the stock", "牌庫頂端"),
+    "stock_shuffled": ("into the stock", "放回牌庫"),
+    "table": ("on the table", "擺上桌面"),
+    "removed": ("out of the game", "移出遊戲"),
+    "exiled": ("out of the game", "除外"),
+    "owner_played": ("its owner played it", "擁有者出牌"),
+    "complete": ("suit complete", "花色完成"),
+    "king_recalled": ("its King was recalled", "K 被回收"),
+    "owner_eliminated": ("its owner is out", "擁有者淘汰"),
+    "round_over": ("a round has passed", "一輪結束"),
+    "next_king": ("a new King", "新的 K"),
+    "black_joker": ("black Joker", "黑 Joker"),
+    "red_joker": ("red Joker", "紅 Joker"),
+    "joker_pair": ("Joker pair", "Joker 對"),
+    "limit": ("over the hand limit", "超過手牌上限"),
+    "joker_only": ("only a Joker left", "只剩一張 Joker"),
+    "exchange_card": ("card to exchange", "要換的牌"),
+    "queen_return": ("card to put on the stock", "蓋回牌庫的牌"),
+    "jack_take": ("card to take from the stock", "從牌庫找的牌"),
+    "ace_card": ("card to recall", "要回收的牌"),
+    "ace_receiver": ("seat that takes it back", "收回的玩家"),
+    "king_mode": ("lock or tax", "封鎖或多抽"),
+    "king_rank": ("rank to ban", "禁止的數字"),
+    "lock": ("locks", "封鎖"),
+    "refill": ("refill", "補牌"),
+    "borrow": ("borrowed", "借牌"),
+    "opponent": ("from the neighbour", "抽鄰家"),
+    "pile": ("takes the pile", "收走中央牌堆"),
+    "covered": ("face down", "蓋牌"),
+    "discard": ("on the discard pile", "棄牌堆"),
+    "cover_card": ("card to cover", "要蓋的牌"),
+    "free_card": ("card to play after covering", "蓋牌後打出的牌"),
+    "lend_card": ("card to lend", "要借出的牌"),
+    "sign": ("add or subtract", "加或減"),
+    "target": ("seat that plays next", "指定的下一位"),
+    "as": ("plain or special", "普通或特殊"),
+    "plain": ("plain", "普通"),
+    "special": ("special", "特殊"),
+    "ace_value": ("value of the Ace", "A 的點數"),
+    "win": ("win", "出完獲勝"),
+    "survivor": ("last seat in the game", "僅存者獲勝"),
+    "loser_found": ("loser found", "產生輸家"),
+    "drawn": ("drawn", "和局"),
+    "stalled": ("stalled at the length guard", "超過回合上限"),
+}
+_TAXES = ("taxes", "多抽")
+
+
+def to_text(events: Iterable[Event], language: str = "en") -> Iterator[str]:
+    """A game log as lines for people, in a language of `LANGUAGES`."""
+    at = LANGUAGES.index(language)
+    for event in events:
+        if event["type"] == "deal":
+            for seat, hand in enumerate(event["hands"]):
+                yield _TEXT["hand"][at].format(seat=seat, cards=_cards(hand))
+            yield _TEXT["stock"][at].format(cards=_cards(event["stock"]))
+        else:
+            yield _TEXT[event["type"]][at].format(**_filled(event, at))
+
+
+def _filled(event: Event, at: int) -> Event:
+    """The values of an event's template, in words."""
+    words = {
+        key: _WORDS[value][at] if value in _WORDS else value
+        for key, value in event.items()
+        if isinstance(value, str)
+    }
+    words |= {
+        key: " ".join(str(item) for item in value) for key, value in event.items() if isinstance(value, list)
+    }
+    filled = event | words
+    if "cards" in event:
+        filled["cards"] = _cards(event["cards"])
+    for key in ("card", "value"):
+        if isinstance(event.get(key), str):
+            filled[key] = _WORDS[event[key]][at] if event[key] in _WORDS else card_text(event[key])
+    match event["type"]:
+        case "turn" | "choose":
+            filled["n"] = len(event["legal"])
+        case "shuffle":
+            filled["n"] = len(event["stock"])
+        case "lock":
+            filled["kind"] = (_TAXES if event.get("kind") == "tax" else _WORDS["lock"])[at]
+        case "slap":
+            filled["times"] = ", ".join(f"{seat}: {ms}" for seat, ms in event["times"].items()) or "–"
+            filled["taker"] = "–" if event["taker"] is None else event["taker"]
+        case "redeal":
+            key = "flips" if event["flips"] else "no_flips"
+            filled["flips"] = _TEXT[key][at].format(cards=_cards(event["flips"]))
+        case "game":
+            filled["game"] = game(event["game"]).title[LANGUAGES[at]]
+            filled["players"] = ", ".join(event["players"])
+    if "suit" in event:
+        filled["suit"] = SYMBOLS[event["suit"]]
+    return filled
+
+
+def _cards(names: list[str]) -> str:
+    return " ".join(card_text(name) for name in names) or "–"

@@ -44,7 +44,9 @@ def toggle(rule: str, default: object, en: str, zh: str, *, impact: str = "L", *
         impact: expected influence on results, H(igh), M(edium) or L(ow).
         limits: bounds of an integer toggle, passed to pydantic (ge, le).
     """
-    return Field(default, json_schema_extra={"rule": rule, "en": en, "zh-Hant": zh, "impact": impact}, **limits)
+    return Field(
+        default, json_schema_extra={"rule": rule, "en": en, "zh-Hant": zh, "impact": impact}, **limits
+    )
 
 
 BY_TURN = 1
@@ -147,6 +149,7 @@ class Game:
     partitions: tuple[Partition, ...]
     features: tuple[Feature, ...]
     cost: Words
+    scored: bool = False
     max_moves: int = 512
     module: ModuleType = field(repr=False, kw_only=True)
 

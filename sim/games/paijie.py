@@ -19,8 +19,9 @@ from __future__ import annotations
 import functools
 import operator
 import sys
+from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -65,42 +66,480 @@ from sim.events import (
     recording,
 )
 from sim.features import note
-from sim.games import BY_TURN, DRAWN, SHARE, STALLED, SURVIVOR, WIN, Card, Counter, Feature, Game, ImpossiblePosition, Partition, PositionModel, Ratio, Suit
-from sim.games._paijie_toggles import PaijieToggles
+from sim.games import (
+    BY_TURN,
+    DRAWN,
+    SHARE,
+    STALLED,
+    SURVIVOR,
+    WIN,
+    Card,
+    Counter,
+    Feature,
+    Game,
+    ImpossiblePosition,
+    Partition,
+    PositionModel,
+    Ratio,
+    Suit,
+    ToggleModel,
+    toggle,
+)
 from sim.jit import helper, highest, lowest, nth_bit, outlined, popcount
 from sim.rng import CHANCE, below, shuffle
 
 PROSE = {
-    "en": "Sevens without covering: any card may be played, at the price of drawing as many cards as are missing up to the "
-    "nearest connected one. The first empty hand wins; too many cards in hand eliminate.",
+    "en": "Sevens without covering: any card may be played, at the price of drawing as many cards as are missing "
+    "up to the nearest connected one. The first empty hand wins; too many cards in hand eliminate.",
     "zh-Hant": "不蓋牌的排七：任何牌都可出，但與最近接點相差幾張就抽幾張。先出完手牌者勝，手牌超過上限者淘汰。",
 }
 
-# The words of this game's events.
-W_GAP = WORD["gap"]
-W_TAX = WORD["tax"]
-W_STRAIGHT_HIT = WORD["straight_hit"]
-W_STUCK = WORD["stuck"]
-W_PASS = WORD["pass"]
-W_EXCHANGE = WORD["exchange"]
-W_QUEEN = WORD["queen"]
-W_JACK = WORD["jack"]
-W_STOCK_TOP = WORD["stock_top"]
-W_STOCK_SHUFFLED = WORD["stock_shuffled"]
-W_TABLE = WORD["table"]
-W_REMOVED = WORD["removed"]
-W_EXILED = WORD["exiled"]
-W_OWNER_PLAYED = WORD["owner_played"]
-W_COMPLETE = WORD["complete"]
-W_KING_RECALLED = WORD["king_recalled"]
-W_OWNER_ELIMINATED = WORD["owner_eliminated"]
-W_ROUND_OVER = WORD["round_over"]
-W_NEXT_KING = WORD["next_king"]
-W_BLACK_JOKER = WORD["black_joker"]
-W_RED_JOKER = WORD["red_joker"]
-W_JOKER_PAIR = WORD["joker_pair"]
-W_LIMIT = WORD["limit"]
-W_JOKER_ONLY = WORD["joker_only"]
+
+# --- Toggles ----------------------------------------------------------------------------------------------------------
+
+
+class PaijieToggles(ToggleModel):
+    """Every rule of paijie that can be set, in the order of the rules table; the defaults are version 1.1."""
+
+    combos: bool = toggle(
+        "PJ-S1",
+        True,
+        "Whether sets and straights may be played; the game has had them since its second stage, h1.",
+        "可否出多條與順子；從第二個階段 h1 起就有。",
+        impact="H",
+    )
+    set_exchange: bool = toggle(
+        "PJ-S2",
+        True,
+        "Whether a set makes its player exchange cards with the stock; part of the full game, taken as new in h2.",
+        "出多條時是否要與牌庫換牌；完整規則有此效果，視為 h2 加入。",
+        impact="M",
+    )
+    straight_hit: bool = toggle(
+        "PJ-S3",
+        True,
+        "Whether a straight makes the next seat draw; added in h2 against hoarding long straights.",
+        "出順子時下一家是否要抽牌；h2 為了防止囤積長順子而加入。",
+        impact="H",
+    )
+    ace: Literal["plain", "recall"] = toggle(
+        "PJ-S4",
+        "recall",
+        "What an Ace does: nothing, or send a card from the table back to a hand; since h3, to make Aces bearable.",
+        "A 的作用：無，或把場上一張牌收回某家手中；h3 起加入，讓 A 不再礙事。",
+        impact="H",
+    )
+    king: Literal["plain", "ban_rank", "lock_suit", "tax", "choose"] = toggle(
+        "PJ-S5",
+        "lock_suit",
+        "What a King does: nothing, ban a rank (h3a), lock its suit, tax its suit by one draw, or the player's choice "
+        "of lock or tax; the rules text locks.",
+        "K 的作用：無、禁一個數字（h3a）、封鎖該花色、出該花色多抽一張，或由玩家選封鎖或多抽；原文為封鎖。",
+        impact="H",
+    )
+    stuck_draw: Literal["one", "match"] = toggle(
+        "PJ-S6",
+        "match",
+        "How many cards a seat draws that cannot play: one, or up to the King owner's hand size; version 1 raised it.",
+        "無牌可出時抽幾張：一張，或抽到與出 K 者一樣多；第 1 版改為後者。",
+        impact="H",
+    )
+    queen: Literal["plain", "exchange"] = toggle(
+        "PJ-S7",
+        "exchange",
+        "What a Queen does: nothing, or draw the top card and return one to the top; new in version 1.",
+        "Q 的作用：無，或抽牌庫頂一張再放回一張到頂端；第 1 版新增。",
+        impact="M",
+    )
+    jack: Literal["plain", "tutor"] = toggle(
+        "PJ-S8",
+        "tutor",
+        "What a Jack does: nothing, or take any card out of the stock and shuffle it; new in version 1.",
+        "J 的作用：無，或從牌庫任選一張加入手牌再洗牌；第 1 版新增。",
+        impact="M",
+    )
+    jokers: Literal[0, 2] = toggle(
+        "PJ-01",
+        2,
+        "How many Jokers are in the deck; they belong to the last stage, version 1.",
+        "牌組中有幾張 Joker；Joker 屬於最後的第 1 版。",
+        impact="M",
+    )
+    start_search: Literal["rank_major"] = toggle(
+        "PJ-02",
+        "rank_major",
+        "In which order the start card is looked for: the text goes through all four suits of 7 before the 8s.",
+        "尋找起點牌的順序：原文先找四種花色的 7，再找其他數字。",
+    )
+    first_card: Literal["forced", "free_single"] = toggle(
+        "PJ-03",
+        "forced",
+        "Whether the first player must lead the start card found or may lead any single card; "
+        "the search only makes sense if the card found is the one led.",
+        "首家必須出找到的起點牌，或可任選一張單張；只有前者才使尋找順序有意義。",
+        impact="M",
+    )
+    start_effect: Literal["fires"] = toggle(
+        "PJ-04",
+        "fires",
+        "Whether the effect of the first card fires; the text makes every effect mandatory.",
+        "第一張牌的效果是否發動；原文所有效果必發。",
+    )
+    connection: Literal["hub_gap", "virtual_card", "suit_only"] = toggle(
+        "PJ-05",
+        "hub_gap",
+        "How the start rank links the suits: as a hub one step away, as a card present in every suit, or not at all; "
+        "only the hub gives all the worked numbers of the text.",
+        "起點如何連接各花色：相隔一步的共同起點、視同各花色都有該牌，或完全不連；只有第一種符合原文所有例子。",
+        impact="H",
+    )
+    hub_when_no_start_card: Literal["stays"] = toggle(
+        "PJ-06",
+        "stays",
+        "Whether the start rank still connects when no card of it lies on the table; the text remembers the number.",
+        "場上已無起點牌時起點是否仍有效；原文說要記住的是數字。",
+    )
+    combo_gap: Literal["min", "max", "sum"] = toggle(
+        "PJ-07",
+        "min",
+        "Which gap a play of several cards costs: the smallest, the largest or the sum; "
+        "in the text's pairs the nearest card decides.",
+        "一次出多張時以哪個差計算：最小、最大或總和；原文的對子例子以最接近的牌為準。",
+        impact="H",
+    )
+    gap_order: Literal["before_effects"] = toggle(
+        "PJ-08",
+        "before_effects",
+        "Whether the gap is paid before or after the effects; paying belongs to placing the card.",
+        "先抽缺牌或先發動效果；抽牌屬於出牌的一部分，所以在先。",
+    )
+    short_stock: Literal["draw_what_is_left", "play_illegal"] = toggle(
+        "PJ-09",
+        "draw_what_is_left",
+        "What happens when the gap exceeds the stock: draw what is left, or the play is illegal; "
+        "the text lets the game go on with an empty stock.",
+        "缺牌數多於牌庫時：抽到沒牌為止，或不准出；原文說牌庫沒牌仍繼續進行。",
+        impact="M",
+    )
+    voluntary_pass: Literal["no", "yes_draw_1", "yes_free"] = toggle(
+        "PJ-10",
+        "no",
+        "Whether a seat that can play may pass, for one draw or for nothing; in the text only a King stops a play.",
+        "有牌可出時能否選擇不出（抽一張或不抽）；原文唯一不能出牌的情況是 K。",
+        impact="M",
+    )
+    stuck_target: Literal["max_owner"] = toggle(
+        "PJ-11",
+        "max_owner",
+        "Whose hand size a stuck seat must reach when several lock it; each lock obliges, so the largest counts.",
+        "被多家封鎖而無牌可出時要抽到與誰一樣多；每個封鎖都要滿足，所以取最多者。",
+    )
+    play_after_stuck_draw: Literal[False] = toggle(
+        "PJ-12",
+        False,
+        "Whether a stuck seat may play after drawing; the text has it draw instead of playing.",
+        "無牌可出而抽牌後能否再出牌；原文是以抽牌代替出牌。",
+    )
+    exchange_short_hand: Literal["as_many_as_possible"] = toggle(
+        "PJ-13",
+        "as_many_as_possible",
+        "What a set's exchange does when too few cards are left; the text is silent, so it does what it can.",
+        "多條換牌而手牌不足時如何處理；原文未提，故能換幾張就換幾張。",
+    )
+    limit_value: int | None = toggle(
+        "PJ-14",
+        10,
+        "How many cards a hand may hold before its seat is out, 6 to 14, or none; the text says 10.",
+        "手牌上限 6 至 14 張，超出即淘汰，或無上限；原文為 10 張。",
+        impact="H",
+        ge=6,
+        le=14,
+    )
+    limit_when: Literal["immediate", "own_turn_end", "any_turn_end", "round_end"] = toggle(
+        "PJ-15",
+        "own_turn_end",
+        "When the hand limit is tested: at once (v1.0), at the end of the own turn (v1.1), of any turn or of a round; "
+        "version 1.1 gives every seat a turn to recover.",
+        "何時判定手牌上限：隨時（v1.0）、自己回合結束（v1.1）、任何回合結束或一輪結束；1.1 版讓人有機會掙扎。",
+        impact="H",
+    )
+    joker_pair_own_turn_grace: bool = toggle(
+        "PJ-16",
+        True,
+        "Whether the Joker pair's player who flips a Joker is spared the test at the end of that turn; "
+        "the text promises that he is not out at once. Acts only under own_turn_end.",
+        "出 Joker 對而翻到 Joker 者，該回合結束是否免判定；原文說不會直接失敗。僅於 own_turn_end 時有作用。",
+        impact="M",
+    )
+    limit_batch: Literal["after_each_card"] = toggle(
+        "PJ-17",
+        "after_each_card",
+        "Whether an immediate limit is tested after each card or after the whole draw; version 1.0 says at any time.",
+        "隨時判定時，每抽一張就判定或整批抽完才判定；1.0 版寫任何時候。",
+    )
+    q_transient_counts: Literal[True] = toggle(
+        "PJ-18",
+        True,
+        "Whether the Queen's extra card counts for an immediate limit before one is put back; "
+        "version 1.0 says at any time.",
+        "隨時判定時，Q 抽進而尚未放回的牌是否算入；1.0 版寫任何時候。",
+    )
+    effects_after_self_elimination: Literal["dropped"] = toggle(
+        "PJ-19",
+        "dropped",
+        "Whether the remaining effects of a play happen after its player is eliminated by it; he has no turn any more.",
+        "因自己出牌而被淘汰後，剩下的效果是否發動；被淘汰者已無回合，故不發動。",
+    )
+    eliminated_hand: Literal["to_table", "out_of_game", "into_stock"] = toggle(
+        "PJ-20",
+        "to_table",
+        "Where the hand of an eliminated seat goes: to its places on the table, out of the game or into the stock; "
+        "the text lays it out.",
+        "被淘汰者的手牌：擺上場、移出遊戲或洗入牌庫；原文為依順序擺上。",
+        impact="M",
+    )
+    eliminated_jokers: Literal["exiled"] = toggle(
+        "PJ-21",
+        "exiled",
+        "Where the Jokers of an eliminated hand go; they have no place on the table.",
+        "被淘汰者手中的 Joker 去處；場上沒有它的位置，故除外。",
+    )
+    laid_cards_recallable: Literal[True] = toggle(
+        "PJ-22",
+        True,
+        "Whether an Ace may recall a card laid out by an elimination; it is a card on the table like any other.",
+        "A 能否收回淘汰時擺上的牌；它們與場上其他牌無異。",
+    )
+    lock_of_eliminated: Literal["lifted"] = toggle(
+        "PJ-23",
+        "lifted",
+        "What becomes of an eliminated seat's locks; the text lifts them.",
+        "被淘汰者的封鎖如何處理；原文明言解除。",
+    )
+    ace_may_take_current_play: bool = toggle(
+        "PJ-24",
+        False,
+        "Whether an Ace may recall a card of its own play; off, as an Ace could else return itself for ever.",
+        "A 能否收回同一手剛出的牌；預設不可，否則 A 可無限收回自己。",
+        impact="M",
+    )
+    ace_receiver: Literal["any_active", "opponents", "self"] = toggle(
+        "PJ-25",
+        "any_active",
+        "Who may receive the card an Ace recalls; the text says any player, oneself included.",
+        "A 收回的牌可給誰；原文為任意一名玩家，包含自己。",
+        impact="H",
+    )
+    ace_multi_receivers: Literal["distinct_if_possible", "independent"] = toggle(
+        "PJ-26",
+        "distinct_if_possible",
+        "Whether several Aces must name different receivers; the text says two cards and two players.",
+        "多張 A 是否須指定不同玩家；原文寫任意 2 張與任意 2 名玩家。",
+        impact="M",
+    )
+    ace_may_take_start_card: Literal[True] = toggle(
+        "PJ-27",
+        True,
+        "Whether an Ace may recall a card of the start rank; the text says any card.",
+        "A 能否收回起點牌；原文為任意一張。",
+    )
+    ace_recall_lifts_lock: Literal[True] = toggle(
+        "PJ-28",
+        True,
+        "Whether recalling a King lifts its lock; the text says so.",
+        "收回 K 時是否解除其封鎖；原文明言。",
+        impact="-",
+    )
+    complete_immune: Literal[True] = toggle(
+        "PJ-29",
+        True,
+        "Whether a complete suit is immune to every effect; the text says so.",
+        "完成的花色是否不再受任何影響；原文明言。",
+    )
+    lock_release_by: Literal["any_play_with_suit"] = toggle(
+        "PJ-30",
+        "any_play_with_suit",
+        "Which plays of its owner release a lock; the text speaks of any card of the suit.",
+        "封鎖者出什麼牌會解除封鎖；原文為再次打出同花色的牌。",
+    )
+    q_empty_stock: Literal["return_as_many_as_drawn", "must_return"] = toggle(
+        "PJ-31",
+        "return_as_many_as_drawn",
+        "What a Queen returns when the stock had too few cards; returning without a draw would be a free discard.",
+        "牌庫不足時 Q 要放回幾張；只放不抽等於白白丟牌，故抽幾張放幾張。",
+        impact="M",
+    )
+    q_return_order: Literal["chooser"] = toggle(
+        "PJ-32",
+        "chooser",
+        "Who orders the cards that several Queens return; the text is silent, so their player does.",
+        "多張 Q 放回的牌由誰決定順序；原文未提，由出牌者決定。",
+    )
+    j_reveal: Literal["hidden"] = toggle(
+        "PJ-33",
+        "hidden",
+        "Whether the card a Jack takes is shown; the text is silent, so it stays hidden.",
+        "J 找到的牌是否公開；原文未提，故不公開。",
+    )
+    win_check: Literal["after_effects", "after_cost", "on_empty"] = toggle(
+        "PJ-34",
+        "after_effects",
+        "When an empty hand wins: after the effects, after paying the gap or at once; all effects are mandatory.",
+        "何時判定出完手牌獲勝：效果之後、抽缺牌之後或立即；原文所有效果必發，故在效果之後。",
+        impact="H",
+    )
+    joker_only_loss: Literal["at_turn_start", "never", "also_when_hit"] = toggle(
+        "PJ-35",
+        "at_turn_start",
+        "When a hand of a single Joker loses: at the start of its turn, never, or at the end of any turn too; "
+        "the text says at the moment its turn comes.",
+        "手牌只剩一張 Joker 何時失敗：輪到自己時、從不，或任何回合結束時也算；原文為輪到出牌的瞬間。",
+        impact="M",
+    )
+    joker_count: Literal["after_play", "before_play"] = toggle(
+        "PJ-59",
+        "after_play",
+        "Whether the Joker just played counts for its player's hand size at the redeal; it has left the hand.",
+        "Joker 重發時，出牌者的張數是否包含剛出的 Joker；它已離開手牌，故不含。",
+        impact="M",
+    )
+    black_joker_scope: Literal["active_players"] = toggle(
+        "PJ-36",
+        "active_players",
+        "Whose hands the black Joker collects; eliminated seats have no cards.",
+        "黑 Joker 集合哪些人的手牌；被淘汰者已無手牌。",
+        impact="-",
+    )
+    jokers_lift_locks: Literal[False] = toggle(
+        "PJ-37",
+        False,
+        "Whether a Joker lifts the locks; the text only lists it as a way to get the suit back to the owner.",
+        "Joker 是否解除封鎖；原文只說可把該花色洗回封鎖者手上。",
+    )
+    joker_pair_is_also_set: Literal[False] = toggle(
+        "PJ-38",
+        False,
+        "Whether the Joker pair also exchanges a card as a set; it has an effect of its own.",
+        "Joker 對是否同時有對子的換牌效果；它有自己的效果。",
+    )
+    single_joker_with_both_held: Literal["allowed"] = toggle(
+        "PJ-39",
+        "allowed",
+        "Whether a seat with both Jokers may play just one; the text is silent, so it may.",
+        "持有兩張 Joker 時能否只出一張；原文未提，故可以。",
+    )
+    jp_values: Literal["v1.0", "v1.1"] = toggle(
+        "PJ-40",
+        "v1.1",
+        "Which hand size a card flipped for the Joker pair means; version 1.1 took the advantage from flipping an Ace.",
+        "Joker 對翻開的牌代表幾張手牌；1.1 版取消翻到 A 的直接優勢。",
+        impact="H",
+    )
+    jp_order: Literal["from_player"] = toggle(
+        "PJ-41",
+        "from_player",
+        "Where the Joker pair's flips begin; the text says in order, so with its player.",
+        "Joker 對從誰開始翻牌；原文寫按順序，故從出牌者開始。",
+    )
+    jp_scale_with_limit: Literal["absolute", "relative"] = toggle(
+        "PJ-42",
+        "absolute",
+        "Whether the Joker pair's hand sizes move with a hand limit other than 10; the text's numbers are absolute.",
+        "手牌上限不是 10 時，Joker 對的張數是否隨之調整；原文為固定數字。",
+        impact="M",
+    )
+    multi_effect_scaling: Literal["per_card", "once"] = toggle(
+        "PJ-43",
+        "per_card",
+        "Whether each card of a set fires its effect or all together once; the text has three Queens draw three.",
+        "多條中每張牌各發動一次或只發動一次；原文三條 Q 抽三張。",
+        impact="M",
+    )
+    effect_order: Literal["type_K_Q_J_A"] = toggle(
+        "PJ-44",
+        "type_K_Q_J_A",
+        "In which order the effects of one play happen; the text has the combination first, then K, Q, J.",
+        "同一手牌各效果的順序；原文為特殊牌型先，再 K、Q、J。",
+        impact="-",
+    )
+    survivor_wins: Literal["yes", "must_still_go_out"] = toggle(
+        "PJ-45",
+        "yes",
+        "Whether the last seat left wins at once or must still go out; the text is silent, at once is natural.",
+        "只剩一家時是否立即獲勝或仍須出完；原文未提，立即獲勝較自然。",
+        impact="M",
+    )
+    drawn_rule: Literal["idle_cycle"] = toggle(
+        "PJ-46",
+        "idle_cycle",
+        "When the game is drawn: after a round in which nobody could play or draw, as in the text's example.",
+        "何時和局：一輪中無人能出牌也無牌可抽，如原文的例子。",
+    )
+    direction: Literal["clockwise"] = toggle(
+        "PJ-47",
+        "clockwise",
+        "Which way the turn goes round; the text is silent and it makes no difference.",
+        "輪流的方向；原文未提，亦無影響。",
+        impact="-",
+    )
+    hand_size: int = toggle(
+        "PJ-48",
+        6,
+        "How many cards each seat is dealt, 4 to 8; the text says 6.",
+        "起手每家發 4 至 8 張；原文為 6 張。",
+        impact="M",
+        ge=4,
+        le=8,
+    )
+    continue_for_places: Literal[False] = toggle(
+        "PJ-49",
+        False,
+        "Whether play goes on for the other places after the first seat is out; the text only knows a winner.",
+        "有人出完後是否繼續爭其他名次；原文只決定勝者。",
+    )
+    set_with_locked_member: Literal["illegal"] = toggle(
+        "PJ-50",
+        "illegal",
+        "Whether a set may hold a card of a locked suit; each of its cards is a card of that suit.",
+        "多條中能否包含被封鎖花色的牌；每張都屬於該花色，故不可。",
+    )
+    ban_duration: Literal["until_owner_plays_that_rank", "one_round", "until_next_K", "forever"] = toggle(
+        "PJ-52",
+        "until_owner_plays_that_rank",
+        "How long the old King's ban of a rank lasts; the text is silent, so it ends as a lock does.",
+        "舊版 K 禁數字持續多久；原文未提，比照封鎖，到自己再出該數字為止。",
+        impact="M",
+    )
+    ban_owner_exempt: Literal[True] = toggle(
+        "PJ-53",
+        True,
+        "Whether the ban's owner may play the banned rank; else the ban could not end.",
+        "禁數字者自己能否出該數字；否則無法解除。",
+    )
+    ban_no_connector: Literal["unplayable", "hub_anyway"] = toggle(
+        "PJ-55",
+        "unplayable",
+        "What happens to a card with nothing to connect to under a ban of the start rank; "
+        "the text says that banned cards connect nothing.",
+        "起點被禁而花色尚無牌可接時：不能出，或仍以起點計算；原文說被禁的數字不能成為接點。",
+        impact="M",
+    )
+    ban_lifted_by: Literal["owner_eliminated_or_K_recalled"] = toggle(
+        "PJ-56",
+        "owner_eliminated_or_K_recalled",
+        "What lifts a ban early: its owner's elimination or the recall of its King, as for a lock.",
+        "什麼會提前解除禁數字：禁者被淘汰或該 K 被收回，與封鎖相同。",
+    )
+    max_turns: int = toggle(
+        "PJ-58",
+        400,
+        "After how many turns a game counts as stalled; Aces can make a game endless, 400 hardly ever happens.",
+        "幾回合後視為僵局；A 可能讓遊戲無法結束，正常遊戲極少到 400 回合。",
+        impact="-",
+        ge=1,
+        le=2000,
+    )
+
 
 # --- Rules ------------------------------------------------------------------------------------------------------------
 
@@ -123,6 +562,7 @@ class PaijieRules(NamedTuple):
 
     seats: int
     jokers: int  # PJ-01
+    decks: int
     hand_size: int  # PJ-48
     max_turns: int  # PJ-58
     combos: int  # PJ-S1
@@ -165,16 +605,25 @@ def _index(values: tuple[str, ...], value: object) -> int:
 
 
 def make_rules(toggles: PaijieToggles, seats: int) -> PaijieRules:
-    """The kernel's rules from the toggles, for a number of seats."""
+    """The kernel's rules from the toggles, for a number of seats. Raises ValueError when the deck is too small."""
     t = toggles
+    deck = 52 + t.jokers
+    if t.hand_size * seats >= deck:
+        raise ValueError(f"{seats} seats with {t.hand_size} cards each leave no stock in a deck of {deck}")
     king = _index(("plain", "ban_rank", "lock_suit", "tax", "choose"), t.king)
     passing = _index(("no", "yes_draw_1", "yes_free"), t.voluntary_pass)
     faces = 0
-    for rank, on in ((1, t.ace == "recall"), (11, t.jack == "tutor"), (12, t.queen == "exchange"), (13, king != PLAIN)):
+    for rank, on in (
+        (1, t.ace == "recall"),
+        (11, t.jack == "tutor"),
+        (12, t.queen == "exchange"),
+        (13, king != PLAIN),
+    ):
         faces |= (RANK_SET << (rank - 1)) if on else 0
     return PaijieRules(
         seats=seats,
         jokers=t.jokers,
+        decks=1,
         hand_size=t.hand_size,
         max_turns=t.max_turns,
         combos=int(t.combos),
@@ -205,7 +654,9 @@ def make_rules(toggles: PaijieToggles, seats: int) -> PaijieRules:
         pair_relative=int(t.jp_scale_with_limit == "relative" and t.limit_value is not None),
         once=int(t.multi_effect_scaling == "once"),
         must_go_out=int(t.survivor_wins == "must_still_go_out"),
-        ban_duration=_index(("until_owner_plays_that_rank", "one_round", "until_next_K", "forever"), t.ban_duration),
+        ban_duration=_index(
+            ("until_owner_plays_that_rank", "one_round", "until_next_K", "forever"), t.ban_duration
+        ),
         hub_anyway=int(t.ban_no_connector == "hub_anyway"),
         filtered=int(t.short_stock == "play_illegal" or passing > 0 or king == BAN_RANK),
         plain_gap=int(t.connection == "hub_gap" and king != BAN_RANK),
@@ -240,18 +691,21 @@ COUNTERS = (
     Counter("eliminated_limit", "seats eliminated over the hand limit", "超過手牌上限淘汰人數"),
     Counter("eliminated_joker_only", "seats eliminated holding only a Joker", "只剩 Joker 淘汰人數"),
     Counter("early_eliminations", "seats eliminated by their second own turn", "自己第二回合前淘汰人數"),
-    Counter("first_elimination_turn", "turn of the first elimination", "首次淘汰的回合", bins=BY_TURN, given="eliminations"),
+    Counter(
+        "first_elimination_turn",
+        "turn of the first elimination",
+        "首次淘汰的回合",
+        bins=BY_TURN,
+        given="eliminations",
+    ),
     Counter("table_cards", "cards on the table at the end", "終局桌面張數", bins=53),
     Counter("complete_suits", "complete suits at the end", "終局完成花色數", bins=5),
     Counter("holes", "missing cards between table cards at the end", "終局花色間缺口張數", bins=45),
     Counter("stock_left", "cards left in the stock at the end", "終局牌庫剩餘張數", bins=55),
     Counter("start_rank", "start rank", "起點", bins=14),
 )
-(
-    C_PLAYED, C_GAP, C_SETS, C_STRAIGHTS, C_EXCHANGED, C_HITS, C_STUCK, C_STUCK_DRAWS, C_PASSES,
-    C_KINGS, C_QUEENS, C_JACKS, C_ACES, C_SELF_RECALLS, C_BLACK, C_RED, C_PAIRS,
-    C_OUT, C_OUT_LIMIT, C_OUT_JOKER, C_OUT_EARLY, C_FIRST_OUT, C_TABLE, C_COMPLETE, C_HOLES, C_STOCK, C_START,
-) = range(len(COUNTERS))
+C: Any = namedtuple("C", [counter.name for counter in COUNTERS])(*range(len(COUNTERS)))
+"""The index of each counter by name."""
 
 RATIOS = (
     Ratio("stuck_share", "stuck", "turns", "share of turns without a legal play", "無牌可出回合占比"),
@@ -261,7 +715,12 @@ RATIOS = (
 )  # fmt: skip
 
 PARTITIONS = (
-    Partition("aces_kings", tuple(str(k) for k in range(9)), "Aces and Kings in the opening hand", "起手 A 與 K 張數"),
+    Partition(
+        "aces_kings",
+        tuple(str(k) for k in range(9)),
+        "Aces and Kings in the opening hand",
+        "起手 A 與 K 張數",
+    ),
     Partition("jokers", ("0", "1", "2"), "Jokers in the opening hand", "起手 Joker 張數"),
     Partition(
         "shape",
@@ -272,8 +731,17 @@ PARTITIONS = (
 )
 
 MAIN, EXCHANGE_CARD, QUEEN_RETURN, JACK_TAKE, ACE_CARD, ACE_RECEIVER, KING_MODE, KING_RANK = range(8)
-PHASES = ("main", "exchange_card", "queen_return", "jack_take", "ace_card", "ace_receiver", "king_mode", "king_rank")
-CHOICES = {
+PHASES = (
+    "main",
+    "exchange_card",
+    "queen_return",
+    "jack_take",
+    "ace_card",
+    "ace_receiver",
+    "king_mode",
+    "king_rank",
+)
+CHOICES: dict[str, str | tuple[str, ...]] = {
     "exchange_card": "card",
     "queen_return": "card",
     "jack_take": "card",
@@ -366,7 +834,9 @@ def _clear(state):
     for k in range(state.count.size):
         state.count[k] = 0
     state.table = state.exiled = state.top = state.active = state.cur = state.first = 0
-    state.start_rank = state.start_card = state.phase = state.play = state.asking = state.left = state.pending = 0
+    state.start_rank = state.start_card = state.phase = state.play = state.asking = state.left = (
+        state.pending
+    ) = 0
     state.receivers = state.ace_card = state.locked = state.taxed = state.acted = 0
     state.idle = state.passed = state.grace = state.over = state.moment = 0
     state.stage = S_END
@@ -597,7 +1067,9 @@ def _count_sets(material):
     d = (material >> (2 * LANE)) & LANE_MASK
     c = (material >> (3 * LANE)) & LANE_MASK
     sh, dc = s & h, d & c
-    pairs = popcount(sh) + popcount(s & d) + popcount(s & c) + popcount(h & d) + popcount(h & c) + popcount(dc)
+    pairs = (
+        popcount(sh) + popcount(s & d) + popcount(s & c) + popcount(h & d) + popcount(h & c) + popcount(dc)
+    )
     triples = popcount(sh & d) + popcount(sh & c) + popcount(s & dc) + popcount(h & dc)
     return pairs + triples + popcount(sh & dc)
 
@@ -791,12 +1263,12 @@ def _gained(rules, state, seat, rng, log):
     held = popcount(state.hand[seat])
     state.largest[seat] = max(state.largest[seat], held)
     if rules.limit_when == IMMEDIATE and held > rules.limit:
-        _eliminate(rules, state, 1 << seat, W_LIMIT, rng, log)
+        _eliminate(rules, state, 1 << seat, WORD.limit, rng, log)
 
 
 @helper
 def _draw(rules, state, seat, wanted, reason, rng, log):
-    """Draw up to `wanted` cards; under an immediate limit the first card too many ends the draw and the seat (PJ-17)."""
+    """Draw up to `wanted` cards; under an immediate limit the first one too many ends draw and seat (PJ-17)."""
     n = min(wanted, state.stock_end - state.top)
     if rules.limit_when == IMMEDIATE:
         n = min(n, max(1, rules.limit + 1 - popcount(state.hand[seat])))
@@ -874,7 +1346,7 @@ def _place(state, cards, log):
         cards &= ~lane
         if state.table & lane == lane:
             if state.lock_owner[suit] >= 0:
-                _unlock(state, suit, W_COMPLETE, log)
+                _unlock(state, suit, WORD.complete, log)
             emit(log, COMPLETE, suit)
 
 
@@ -887,29 +1359,29 @@ def _lay_out(rules, state, seat, cards, rng, log):
     regular = cards & CARDS
     jokers = cards & JOKERS
     if rules.layout == TO_TABLE:
-        _put_all(state, seat, regular, W_TABLE, log)
+        _put_all(state, seat, regular, WORD.table, log)
     elif rules.layout == OUT_OF_GAME:
-        _put_all(state, seat, regular, W_REMOVED, log)
+        _put_all(state, seat, regular, WORD.removed, log)
         state.exiled |= regular
     elif regular:
-        _put_all(state, seat, regular, W_STOCK_SHUFFLED, log)
+        _put_all(state, seat, regular, WORD.stock_shuffled, log)
         _to_stock(state, regular)
         _shuffle_stock(state, rng, log)
-    _put_all(state, seat, jokers, W_EXILED, log)
+    _put_all(state, seat, jokers, WORD.exiled, log)
     state.exiled |= jokers
     for suit in range(4):
         if state.lock_owner[suit] == seat:
-            _unlock(state, suit, W_OWNER_ELIMINATED, log)
+            _unlock(state, suit, WORD.owner_eliminated, log)
     for suit in range(4):
         if state.ban_rank[suit] and state.ban_owner[suit] == seat:
-            _unban(state, suit, W_OWNER_ELIMINATED, log)
+            _unban(state, suit, WORD.owner_eliminated, log)
     if rules.layout == TO_TABLE:
         _place(state, regular, log)
 
 
 @outlined
 def _eliminate(rules, state, seats, reason, rng, log):
-    """Eliminate a set of seats judged at one moment, in seat order from the player at turn. Sets the end, if it is one."""
+    """Eliminate a set of seats judged at one moment, in seat order from the player at turn; maybe that ends the game."""
     state.moment += 1
     state.acted = 1
     for step in range(rules.seats):
@@ -922,12 +1394,12 @@ def _eliminate(rules, state, seats, reason, rng, log):
         state.hand[seat] = 0
         state.out_moment[seat] = state.moment
         state.out_turn[seat] = state.turn
-        if state.count[C_OUT] == 0:
-            state.count[C_FIRST_OUT] = state.turn
-        state.count[C_OUT] += 1
-        state.count[C_OUT_LIMIT if reason == W_LIMIT else C_OUT_JOKER] += 1
+        if state.count[C.eliminations] == 0:
+            state.count[C.first_elimination_turn] = state.turn
+        state.count[C.eliminations] += 1
+        state.count[C.eliminated_limit if reason == WORD.limit else C.eliminated_joker_only] += 1
         if state.own_turns[seat] <= 2:
-            state.count[C_OUT_EARLY] += 1
+            state.count[C.early_eliminations] += 1
         _lay_out(rules, state, seat, cards, rng, log)
     left = popcount(state.active)
     if left == 0:
@@ -948,7 +1420,7 @@ def _test_limit(rules, state, seats, rng, log):
         if popcount(state.hand[seat]) > rules.limit:
             over |= 1 << seat
     if over:
-        _eliminate(rules, state, over, W_LIMIT, rng, log)
+        _eliminate(rules, state, over, WORD.limit, rng, log)
 
 
 @helper
@@ -991,7 +1463,7 @@ def _start_type_effect(rules, state, rng, log):
     if cards & (cards >> 1):
         hit = _next_seat(state, state.cur)
         if rules.straight_hit and hit != state.cur:
-            state.count[C_HITS] += _draw(rules, state, hit, n - 1, W_STRAIGHT_HIT, rng, log)
+            state.count[C.straight_hits] += _draw(rules, state, hit, n - 1, WORD.straight_hit, rng, log)
     elif rules.set_exchange:
         state.left = min(n - 1, popcount(state.hand[state.cur]))
         if state.left:
@@ -1007,13 +1479,13 @@ def _exchange_card(rules, state, card, rng, log):
     state.left -= 1
     if state.left:
         return
-    _put_all(state, seat, state.pending, W_STOCK_SHUFFLED, log)
+    _put_all(state, seat, state.pending, WORD.stock_shuffled, log)
     n = popcount(state.pending)
     _to_stock(state, state.pending)
     state.pending = 0
     _shuffle_stock(state, rng, log)
-    state.count[C_EXCHANGED] += n
-    _draw(rules, state, seat, n, W_EXCHANGE, rng, log)
+    state.count[C.exchanged] += n
+    _draw(rules, state, seat, n, WORD.exchange, rng, log)
     state.asking = 0
 
 
@@ -1047,13 +1519,13 @@ def _start_kings(rules, state, log):
     kings = _kings_at_work(rules, state)
     if kings == 0:
         return
-    state.count[C_KINGS] += popcount(kings)
+    state.count[C.kings] += popcount(kings)
     if rules.king == BAN_RANK or rules.king == CHOOSE_KING:
         state.left = kings
         if rules.ban_duration == NEXT_KING:
             for suit in range(4):
                 if state.ban_rank[suit]:
-                    _unban(state, suit, W_NEXT_KING, log)
+                    _unban(state, suit, WORD.next_king, log)
         _ask(state, KING_RANK if rules.king == BAN_RANK else KING_MODE)
         return
     while kings:
@@ -1083,8 +1555,8 @@ def _start_queens(rules, state, rng, log):
     queens = _effect_count(rules, state.play, 12)
     if queens == 0:
         return
-    state.count[C_QUEENS] += queens
-    drawn = _draw(rules, state, state.cur, queens, W_QUEEN, rng, log)
+    state.count[C.queens] += queens
+    drawn = _draw(rules, state, state.cur, queens, WORD.queen, rng, log)
     if _play_is_dead(state):
         return
     state.left = min(queens, popcount(state.hand[state.cur])) if rules.must_return else drawn
@@ -1097,7 +1569,7 @@ def _queen_return(state, card, log):
     state.hand[state.cur] ^= 1 << card
     state.top -= 1
     state.stock[state.top] = card
-    emit(log, PUT, state.cur, card, W_STOCK_TOP)
+    emit(log, PUT, state.cur, card, WORD.stock_top)
     state.left -= 1
     if state.left == 0:
         state.asking = 0
@@ -1108,7 +1580,7 @@ def _start_jacks(rules, state):
     """Every Jack will take a card out of the stock, while there is one."""
     jacks = min(_effect_count(rules, state.play, 11), state.stock_end - state.top)
     if jacks:
-        state.count[C_JACKS] += jacks
+        state.count[C.jacks] += jacks
         state.left = jacks
         _ask(state, JACK_TAKE)
 
@@ -1126,7 +1598,7 @@ def _jack_take(rules, state, card, rng, log):
     state.top += 1
     state.hand[seat] |= 1 << card
     state.drawn[seat] += 1
-    emit(log, DRAW, seat, card, W_JACK)
+    emit(log, DRAW, seat, card, WORD.jack)
     _gained(rules, state, seat, rng, log)
     state.left -= 1
     if state.left == 0 and not _play_is_dead(state):
@@ -1157,14 +1629,14 @@ def _ace_receiver(rules, state, seat, rng, log):
     state.table ^= 1 << card
     state.hand[seat] |= 1 << card
     state.receivers |= 1 << seat
-    state.count[C_ACES] += 1
-    state.count[C_SELF_RECALLS] += seat == state.cur
+    state.count[C.aces] += 1
+    state.count[C.self_recalls] += seat == state.cur
     emit(log, RECALL, card, seat)
     if _rank(card) == 13:
         if state.lock_owner[suit] >= 0:
-            _unlock(state, suit, W_KING_RECALLED, log)
+            _unlock(state, suit, WORD.king_recalled, log)
         if state.ban_rank[suit]:
-            _unban(state, suit, W_KING_RECALLED, log)
+            _unban(state, suit, WORD.king_recalled, log)
     _gained(rules, state, seat, rng, log)
     state.left -= 1
     if not _play_is_dead(state):
@@ -1227,20 +1699,20 @@ def _joker(rules, state, cards, rng, log):
     for p in range(rules.seats):
         hands |= state.hand[p]
     if cards == JOKERS:
-        state.count[C_PAIRS] += 1
-        kind = W_JOKER_PAIR
+        state.count[C.joker_pairs] += 1
+        kind = WORD.joker_pair
         _to_stock(state, hands | JOKERS)
         shuffle(rng, CHANCE, state.stock, state.top, state.stock_end)
     else:
         state.exiled |= cards
-        _put_all(state, me, cards, W_EXILED, log)
+        _put_all(state, me, cards, WORD.exiled, log)
         if cards == 1 << BLACK_JOKER:
-            state.count[C_BLACK] += 1
-            kind = W_BLACK_JOKER
+            state.count[C.black_jokers] += 1
+            kind = WORD.black_joker
             shuffle(rng, CHANCE, state.pool, 0, _pool(rules, state, hands))
         else:
-            state.count[C_RED] += 1
-            kind = W_RED_JOKER
+            state.count[C.red_jokers] += 1
+            kind = WORD.red_joker
             _to_stock(state, hands)
             shuffle(rng, CHANCE, state.stock, state.top, state.stock_end)
     emit(log, REDEAL, kind)
@@ -1324,7 +1796,7 @@ def _deal_pair(rules, state, log):
 
 @helper
 def _owners_target(rules, state, seat):
-    """The draws of a stuck seat: up to the largest hand among the owners of the locks that block it, at least 1 (L75-77)."""
+    """The draws of a stuck seat: up to the largest hand of an owner whose lock blocks it, at least 1 (L75-77)."""
     due = 1
     if rules.match_stuck:
         for suit in range(4):
@@ -1342,7 +1814,7 @@ def _release(state, cards, log):
         return
     for suit in range(4):
         if state.lock_owner[suit] == state.cur and cards & (LANE_MASK << (LANE * suit)):
-            _unlock(state, suit, W_OWNER_PLAYED, log)
+            _unlock(state, suit, WORD.owner_played, log)
 
 
 @helper
@@ -1351,17 +1823,17 @@ def _release_bans(state, cards, log):
     for suit in range(4):
         rank = state.ban_rank[suit]
         if rank and state.ban_owner[suit] == state.cur and cards & (RANK_SET << (rank - 1)):
-            _unban(state, suit, W_OWNER_PLAYED, log)
+            _unban(state, suit, WORD.owner_played, log)
 
 
 @helper
 def _pass(rules, state, rng, log):
     """A voluntary pass (PJ-10)."""
     state.passed += 1
-    state.count[C_PASSES] += 1
+    state.count[C.passes] += 1
     emit(log, PASS, state.cur)
     if rules.passing == 1:
-        _draw(rules, state, state.cur, 1, W_PASS, rng, log)
+        _draw(rules, state, state.cur, 1, WORD.pass_, rng, log)
 
 
 @helper
@@ -1377,22 +1849,22 @@ def _play(rules, state, cards, rng, log):
     state.hand[seat] ^= cards
     state.acted = 1
     state.passed = 0
-    state.count[C_PLAYED] += n
+    state.count[C.cards_played] += n
     state.play = cards
     state.stage = S_END
     if cards & JOKERS:
         _joker(rules, state, cards, rng, log)
         return
     if n > 1:
-        state.count[C_STRAIGHTS if cards & (cards >> 1) else C_SETS] += 1
+        state.count[C.straights if cards & (cards >> 1) else C.sets] += 1
     _release(state, cards, log)
     _place(state, cards, log)
     if rules.win_check == ON_EMPTY and state.hand[seat] == 0:
         _win(state, seat, log)
         return
-    state.count[C_GAP] += _draw(rules, state, seat, price, W_GAP, rng, log)
+    state.count[C.gap_draws] += _draw(rules, state, seat, price, WORD.gap, rng, log)
     if tax and not _play_is_dead(state):
-        _draw(rules, state, seat, tax, W_TAX, rng, log)
+        _draw(rules, state, seat, tax, WORD.tax, rng, log)
     if _play_is_dead(state):
         return
     if rules.king == BAN_RANK and rules.ban_duration == OWNER_PLAYS:
@@ -1444,7 +1916,7 @@ def _end_turn(rules, state, rng, log):
     if rules.joker_only == 2 and not state.over:
         lone = _lone_jokers(rules, state)
         if lone:
-            _eliminate(rules, state, lone, W_JOKER_ONLY, rng, log)
+            _eliminate(rules, state, lone, WORD.joker_only, rng, log)
     if state.over:
         return
     active = popcount(state.active)
@@ -1480,13 +1952,13 @@ def _start_turn(rules, state, rng, log):
     if rules.king == BAN_RANK and rules.ban_duration == ONE_ROUND:
         for suit in range(4):
             if state.ban_rank[suit] and state.ban_owner[suit] == seat:
-                _unban(state, suit, W_ROUND_OVER, log)
+                _unban(state, suit, WORD.round_over, log)
     hand = state.hand[seat]
     if rules.joker_only and hand & JOKERS and hand & (hand - 1) == 0:
         if recording(log):
             _log_turn(rules, state, False, log)
         state.passed = 0
-        _eliminate(rules, state, 1 << seat, W_JOKER_ONLY, rng, log)
+        _eliminate(rules, state, 1 << seat, WORD.joker_only, rng, log)
         return False
     stuck = state.start_rank != 0 and not _can_play(rules, state, seat)
     if recording(log):
@@ -1495,8 +1967,10 @@ def _start_turn(rules, state, rng, log):
         state.phase = MAIN
         return True
     state.passed = 0
-    state.count[C_STUCK] += 1
-    state.count[C_STUCK_DRAWS] += _draw(rules, state, seat, _owners_target(rules, state, seat), W_STUCK, rng, log)
+    state.count[C.stuck] += 1
+    state.count[C.stuck_draws] += _draw(
+        rules, state, seat, _owners_target(rules, state, seat), WORD.stuck, rng, log
+    )
     return False
 
 
@@ -1573,7 +2047,7 @@ def standing(rules, state, seat):
 
 @helper
 def _order(state, seat):
-    """A seat's place as a sortable number: the winner, active seats by hand size, then the eliminated, the latest first (1.8)."""
+    """A seat's place as a sortable number: the winner, active seats by hand size, the eliminated, latest first (1.8)."""
     if seat == state.winner:
         return -1
     if state.active >> seat & 1:
@@ -1584,15 +2058,15 @@ def _order(state, seat):
 @helper
 def _count_table(state):
     """Cards, complete suits and holes of the final table."""
-    state.count[C_TABLE] = popcount(state.table)
+    state.count[C.table_cards] = popcount(state.table)
     for suit in range(4):
         lane = (state.table >> (LANE * suit)) & LANE_MASK
         if lane == LANE_MASK:
-            state.count[C_COMPLETE] += 1
+            state.count[C.complete_suits] += 1
         if lane:
-            state.count[C_HOLES] += highest(lane) - lowest(lane) + 1 - popcount(lane)
-    state.count[C_STOCK] = state.stock_end - state.top
-    state.count[C_START] = state.start_rank
+            state.count[C.holes] += highest(lane) - lowest(lane) + 1 - popcount(lane)
+    state.count[C.stock_left] = state.stock_end - state.top
+    state.count[C.start_rank] = state.start_rank
 
 
 @helper
@@ -1635,13 +2109,15 @@ def _largest_set(cards):
 
 
 @helper
-def opening(rules, hand, classes):
-    """The class of an opening hand in each partition."""
+def opening(rules, state, seat, classes):
+    """The opening hand, and its class in each partition."""
+    hand = state.hand[seat]
     classes[0] = popcount(hand & (RANK_SET | RANK_SET << 12))
     classes[1] = popcount(hand & JOKERS)
     sets = min(max(_largest_set(hand & CARDS), 1), 3)
     runs = min(max(_longest_run(hand & CARDS), 1), 3)
     classes[2] = 3 * (sets - 1) + runs - 1
+    return hand
 
 
 # --- Features ---------------------------------------------------------------------------------------------------------
@@ -1655,7 +2131,9 @@ FEATURES = (
     Feature("opens_own", "own cards that become free, less those that cease to be", "自己新增的免費接點數"),
     Feature("opens_others", "places that become free for cards not in hand", "替他人新增的免費接點數"),
     Feature("hit", "cards the next seat must draw for a straight", "順子使下家抽牌數"),
-    Feature("hit_near_win", "the same, when the next seat holds at most 2 cards", "下家剩 2 張以下時的順子抽牌數"),
+    Feature(
+        "hit_near_win", "the same, when the next seat holds at most 2 cards", "下家剩 2 張以下時的順子抽牌數"
+    ),
     Feature("exchange", "cards a set exchanges", "多條換牌張數"),
     Feature("kings", "Kings with an effect", "有效果的 K 張數"),
     Feature("lock_own", "own cards left in the suits those Kings act on", "K 花色中自己剩下的牌數"),
@@ -1666,7 +2144,9 @@ FEATURES = (
     Feature("black_joker", "whether it is the black Joker alone", "是否單出黑 Joker"),
     Feature("red_joker", "whether it is the red Joker alone", "是否單出紅 Joker"),
     Feature("joker_pair", "whether it is the Joker pair", "是否為 Joker 對"),
-    Feature("hand_gap", "for a Joker: the gaps of the hand it gives away, summed", "出 Joker 時換走手牌的總差數"),
+    Feature(
+        "hand_gap", "for a Joker: the gaps of the hand it gives away, summed", "出 Joker 時換走手牌的總差數"
+    ),
     Feature("lone_joker", "whether a single Joker is all that is left", "是否只剩一張 Joker"),
     Feature("passes", "whether it is a voluntary pass", "是否自願略過"),
     Feature("card_gap", "the gap of the card, were it played now", "該牌目前的差數"),
@@ -1677,7 +2157,9 @@ FEATURES = (
     Feature("card_king", "whether it is a King", "該牌是否為 K"),
     Feature("card_links", "hand cards it makes a pair or straight with", "可與該牌組成對子或順子的手牌數"),
     Feature("card_locked", "whether another seat has locked its suit", "該牌花色是否被他人封鎖"),
-    Feature("closes_own", "own free cards lost when it is taken from the table", "回收後自己失去的免費接點數"),
+    Feature(
+        "closes_own", "own free cards lost when it is taken from the table", "回收後自己失去的免費接點數"
+    ),
     Feature("closes_others", "free places lost for cards not in hand", "回收後他人失去的免費接點數"),
     Feature("lifts_lock", "own cards that taking this King frees", "回收此 K 解除封鎖的自己牌數"),
     Feature("own_lock", "whether taking this King ends one's own lock", "是否解除自己的封鎖"),
@@ -1690,13 +2172,8 @@ FEATURES = (
     Feature("rank_start", "whether it is the start rank", "是否為起點"),
     Feature("mode_tax", "whether the King taxes rather than locks", "K 選擇抽牌而非封鎖"),
 )
-(
-    F_GAP, F_SHED, F_GOES_OUT, F_HAND_AFTER, F_OVER, F_OPENS_OWN, F_OPENS_OTHERS, F_HIT, F_HIT_NEAR, F_EXCHANGE,
-    F_KINGS, F_LOCK_OWN, F_RELEASES, F_QUEENS, F_JACKS, F_ACES, F_BLACK, F_RED, F_PAIR, F_HAND_GAP, F_LONE,
-    F_PASSES, F_CARD_GAP, F_CARD_JOKER, F_CARD_ACE, F_CARD_JACK, F_CARD_QUEEN, F_CARD_KING, F_LINKS, F_CARD_LOCKED,
-    F_CLOSES_OWN, F_CLOSES_OTHERS, F_LIFTS, F_OWN_LOCK, F_SELF, F_SEAT_CARDS, F_SEAT_NEXT, F_SEAT_OVER,
-    F_RANK_OWN, F_RANK_TABLE, F_RANK_START, F_TAX,
-) = range(len(FEATURES))
+F: Any = namedtuple("F", [feature.name for feature in FEATURES])(*range(len(FEATURES)))
+"""The index of each feature by name."""
 
 
 @helper
@@ -1717,16 +2194,16 @@ def features(rules, state, move, x):
     elif phase == ACE_CARD:
         _recall_features(rules, state, move, x)
     elif phase == ACE_RECEIVER:
-        note(x, F_SELF, move == state.cur)
-        note(x, F_SEAT_CARDS, popcount(state.hand[move]))
-        note(x, F_SEAT_NEXT, move == _next_seat(state, state.cur))
-        note(x, F_SEAT_OVER, popcount(state.hand[move]) >= rules.limit)
+        note(x, F.seat_self, move == state.cur)
+        note(x, F.seat_cards, popcount(state.hand[move]))
+        note(x, F.seat_next, move == _next_seat(state, state.cur))
+        note(x, F.seat_over, popcount(state.hand[move]) >= rules.limit)
     elif phase == KING_RANK:
-        note(x, F_RANK_OWN, popcount(state.hand[state.cur] & (RANK_SET << (move - 1))))
-        note(x, F_RANK_TABLE, popcount(state.table & (RANK_SET << (move - 1))))
-        note(x, F_RANK_START, move == state.start_rank)
+        note(x, F.rank_own, popcount(state.hand[state.cur] & (RANK_SET << (move - 1))))
+        note(x, F.rank_table, popcount(state.table & (RANK_SET << (move - 1))))
+        note(x, F.rank_start, move == state.start_rank)
     elif phase == KING_MODE:
-        note(x, F_TAX, move)
+        note(x, F.mode_tax, move)
     else:
         _card_features(rules, state, move, x)
 
@@ -1739,25 +2216,30 @@ def _play_features(rules, state, cards, x):
     n = popcount(cards)
     left = popcount(hand)
     draws = min(gap(rules, state, cards) + _tax(state, seat, cards), state.stock_end - state.top)
-    note(x, F_GAP, draws)
-    note(x, F_SHED, n)
+    note(x, F.gap, draws)
+    note(x, F.shed, n)
     after = left + draws + _effect_features(rules, state, cards, hand, x)
-    note(x, F_HAND_AFTER, after)
-    note(x, F_GOES_OUT, after == 0 or (left == 0 and (rules.win_check == ON_EMPTY or (draws == 0 and rules.win_check == AFTER_COST))))
-    note(x, F_OVER, max(0, after - rules.limit))
-    note(x, F_LONE, after == 1 and hand & JOKERS != 0)
+    note(x, F.hand_after, after)
+    note(
+        x,
+        F.goes_out,
+        after == 0
+        or (left == 0 and (rules.win_check == ON_EMPTY or (draws == 0 and rules.win_check == AFTER_COST))),
+    )
+    note(x, F.over_limit, max(0, after - rules.limit))
+    note(x, F.lone_joker, after == 1 and hand & JOKERS != 0)
     start = state.start_rank if state.start_rank else _rank(lowest(cards))
     before = _free_places(state.table, start)
     then = _free_places(state.table | cards, start)
-    note(x, F_OPENS_OWN, popcount(then & hand) - popcount(before & hand))
-    note(x, F_OPENS_OTHERS, popcount(then & ~hand) - popcount(before & ~hand & ~cards))
+    note(x, F.opens_own, popcount(then & hand) - popcount(before & hand))
+    note(x, F.opens_others, popcount(then & ~hand) - popcount(before & ~hand & ~cards))
     if n > 1:
         if cards & (cards >> 1):
             hit = _next_seat(state, seat)
-            note(x, F_HIT, (n - 1) * rules.straight_hit)
-            note(x, F_HIT_NEAR, (n - 1) * rules.straight_hit * (popcount(state.hand[hit]) <= 2))
+            note(x, F.hit, (n - 1) * rules.straight_hit)
+            note(x, F.hit_near_win, (n - 1) * rules.straight_hit * (popcount(state.hand[hit]) <= 2))
         else:
-            note(x, F_EXCHANGE, min(n - 1, left) * rules.set_exchange)
+            note(x, F.exchange, min(n - 1, left) * rules.set_exchange)
 
 
 @helper
@@ -1768,18 +2250,18 @@ def _effect_features(rules, state, cards, hand, x):
         for suit in range(4):
             if state.lock_owner[suit] == state.cur and cards & (LANE_MASK << (LANE * suit)):
                 releases += 1
-        note(x, F_RELEASES, releases)
+        note(x, F.releases, releases)
     if cards & rules.faces == 0:
         return 0
     kings = cards & rules.faces & (RANK_SET << 12)
-    note(x, F_KINGS, popcount(kings))
+    note(x, F.kings, popcount(kings))
     if kings:
-        note(x, F_LOCK_OWN, popcount(hand & _suits(kings)))
+        note(x, F.lock_own, popcount(hand & _suits(kings)))
     stock = state.stock_end - state.top
-    note(x, F_QUEENS, _effect_count(rules, cards, 12))
-    note(x, F_ACES, _effect_count(rules, cards, 1))
+    note(x, F.queens, _effect_count(rules, cards, 12))
+    note(x, F.aces, _effect_count(rules, cards, 1))
     jacks = min(_effect_count(rules, cards, 11), stock)
-    note(x, F_JACKS, jacks)
+    note(x, F.jacks, jacks)
     return jacks
 
 
@@ -1787,39 +2269,39 @@ def _effect_features(rules, state, cards, hand, x):
 def _joker_features(rules, state, jokers, x):
     """A Joker, the pair, or a pass."""
     hand = state.hand[state.cur] & ~jokers
-    note(x, F_PASSES, jokers == 0)
-    note(x, F_BLACK, jokers == 1 << BLACK_JOKER)
-    note(x, F_RED, jokers == 1 << RED_JOKER)
-    note(x, F_PAIR, jokers == JOKERS)
-    note(x, F_SHED, popcount(jokers))
-    note(x, F_HAND_AFTER, popcount(hand))
+    note(x, F.passes, jokers == 0)
+    note(x, F.black_joker, jokers == 1 << BLACK_JOKER)
+    note(x, F.red_joker, jokers == 1 << RED_JOKER)
+    note(x, F.joker_pair, jokers == JOKERS)
+    note(x, F.shed, popcount(jokers))
+    note(x, F.hand_after, popcount(hand))
     if jokers:
         rest = hand & CARDS
         total = 0
         while rest:
             total += _card_gap(rules, state, state.table, lowest(rest))
             rest &= rest - 1
-        note(x, F_HAND_GAP, total)
+        note(x, F.hand_gap, total)
 
 
 @helper
 def _card_features(rules, state, card, x):
     """A card to give away (exchange, Queen) or to take (Jack)."""
     if card >= BLACK_JOKER:
-        note(x, F_CARD_JOKER, 1)
+        note(x, F.card_joker, 1)
         return
     rank = _rank(card)
     bit = 1 << card
-    note(x, F_CARD_GAP, _card_gap(rules, state, state.table, card))
-    note(x, F_CARD_ACE, rank == 1 and rules.ace)
-    note(x, F_CARD_JACK, rank == 11 and rules.jack)
-    note(x, F_CARD_QUEEN, rank == 12 and rules.queen)
-    note(x, F_CARD_KING, rank == 13 and rules.king != PLAIN)
-    note(x, F_CARD_LOCKED, _others(state, state.locked, state.cur) & bit != 0)
+    note(x, F.card_gap, _card_gap(rules, state, state.table, card))
+    note(x, F.card_ace, rank == 1 and rules.ace)
+    note(x, F.card_jack, rank == 11 and rules.jack)
+    note(x, F.card_queen, rank == 12 and rules.queen)
+    note(x, F.card_king, rank == 13 and rules.king != PLAIN)
+    note(x, F.card_locked, _others(state, state.locked, state.cur) & bit != 0)
     if rules.combos and rank != state.start_rank:
         partners = RANK_SET << (rank - 1) | bit << 1 | bit >> 1
         partners &= ~(RANK_SET << (state.start_rank - 1)) & CARDS & ~bit
-        note(x, F_LINKS, popcount(state.hand[state.cur] & partners))
+        note(x, F.card_links, popcount(state.hand[state.cur] & partners))
 
 
 @helper
@@ -1830,19 +2312,20 @@ def _recall_features(rules, state, card, x):
     table = state.table & ~bit
     before = _free_places(state.table, state.start_rank)
     then = _free_places(table, state.start_rank) & ~bit
-    note(x, F_CARD_GAP, _card_gap(rules, state, table, card))
-    note(x, F_CARD_KING, _rank(card) == 13 and rules.king != PLAIN)
-    note(x, F_CARD_ACE, _rank(card) == 1 and rules.ace)
-    note(x, F_CLOSES_OWN, popcount(before & hand) - popcount(then & hand))
-    note(x, F_CLOSES_OTHERS, popcount(before & ~hand) - popcount(then & ~hand))
+    note(x, F.card_gap, _card_gap(rules, state, table, card))
+    note(x, F.card_king, _rank(card) == 13 and rules.king != PLAIN)
+    note(x, F.card_ace, _rank(card) == 1 and rules.ace)
+    note(x, F.closes_own, popcount(before & hand) - popcount(then & hand))
+    note(x, F.closes_others, popcount(before & ~hand) - popcount(then & ~hand))
     suit = card // LANE
     owner = state.lock_owner[suit]
     if _rank(card) == 13 and owner >= 0:
-        note(x, F_OWN_LOCK, owner == state.cur)
-        note(x, F_LIFTS, 0 if owner == state.cur else popcount(hand & (LANE_MASK << (LANE * suit))))
+        note(x, F.own_lock, owner == state.cur)
+        note(x, F.lifts_lock, 0 if owner == state.cur else popcount(hand & (LANE_MASK << (LANE * suit))))
 
 
 # --- Positions --------------------------------------------------------------------------------------------------------
+
 
 class Ban(BaseModel):
     """A rank that a King's player has banned (h3a)."""
@@ -1936,7 +2419,9 @@ def _check_cards(rules: PaijieRules, position: PaijiePosition, deck: int) -> Non
     if rules.limit_when == IMMEDIATE:
         for seat, hand in enumerate(position.hands):
             if len(hand) > rules.limit:
-                raise ImpossiblePosition("hands", f"seat {seat} is over the limit of {rules.limit}, out at once here")
+                raise ImpossiblePosition(
+                    "hands", f"seat {seat} is over the limit of {rules.limit}, out at once here"
+                )
 
 
 def _find_start(hands: list[int], state: Any) -> None:
@@ -1978,7 +2463,11 @@ def to_position(rules: PaijieRules, state: Any) -> dict[str, Any]:
     owners = [int(owner) for owner in state.lock_owner]
     held = {key: {SUITS[k]: owners[k] for k in range(4) if owners[k] >= 0 and int(lanes) >> (LANE * k) & 1}
             for key, lanes in (("locks", state.locked), ("taxes", state.taxed))}  # fmt: skip
-    bans = {SUITS[k]: {"rank": int(state.ban_rank[k]), "seat": int(state.ban_owner[k])} for k in range(4) if state.ban_rank[k]}
+    bans = {
+        SUITS[k]: {"rank": int(state.ban_rank[k]), "seat": int(state.ban_owner[k])}
+        for k in range(4)
+        if state.ban_rank[k]
+    }
     position = {
         "hands": [card_names(state.hand[seat]) for seat in range(rules.seats)],
         "table": card_names(state.table),
