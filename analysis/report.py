@@ -7,6 +7,7 @@ make the same bytes.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -21,7 +22,15 @@ import pandas as pd
 
 from analysis import stats
 from analysis.answers import HEADINGS, VERDICTS, Answer, answers
-from analysis.figures import OUTCOME_WORDS, Plot, largest_changes, plan, telling_counters, write_figures
+from analysis.figures import (
+    LEVEL,
+    OUTCOME_WORDS,
+    Plot,
+    largest_changes,
+    plan,
+    telling_counters,
+    write_figures,
+)
 from analysis.metrics import ALPHA, IDENTICAL
 from analysis.view import LANGUAGES, Case, Comparison, Difference, Number, View, views, wrapped
 from sim.cards import card_text
@@ -65,10 +74,12 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "interaction": "interaction of both",
         "other": "zh-Hant",
         "other_heading": "中文",
-        "any": "games with any {name}, %",
+        "any": "games with any {name} (%)",
         "per_game": "mean per game",
-        "games": "games",
         "turns": "turns",
+        "percent": "{name} (%)",
+        "folded": "{caption}: {words} ({n} rows)",
+        "folded_bare": "{words} ({n} rows)",
         "moves": "legal\nmoves",
         "summary": "{lineup}, {seats} seats, {n} games a row: win share (%) of position 1 to {seats}",
         "draws": "cards drawn",
@@ -100,8 +111,10 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "other_heading": "English",
         "any": "{name}不為 0 的局（%）",
         "per_game": "每局平均",
-        "games": "局數",
         "turns": "回合",
+        "percent": "{name}（%）",
+        "folded": "{caption}：{words}（{n} 列）",
+        "folded_bare": "{words}（{n} 列）",
         "moves": "合法\n著數",
         "summary": "{lineup}，{seats} 人，每列 {n} 局：第 1 至第 {seats} 順位的勝率（%）",
         "draws": "抽牌張數",
@@ -143,6 +156,12 @@ class Table:
             *([_escaped(c) for c in row] for row in self.rows),
         ]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _folded(table: Table, words: str, language: str) -> str:
+    """What is said on a folded table."""
+    key = "folded" if table.caption else "folded_bare"
+    return _escaped(TEXT[language][key].format(caption=table.caption, words=words, n=len(table.rows)))
 
 
 def _escaped(text: str) -> str:
@@ -213,6 +232,7 @@ def _rendered(
         autoescape=False,  # the result is Markdown
     )
     environment.filters["plain"] = _escaped
+    environment.globals["folded"] = functools.partial(_folded, language=language)
     cells = manifest["cells"]
     by_game = {view.game.name: view for view in games}
     asked = [by_game.get(question.a.partition("/")[0], games[0]) for question in sweep.answers]
@@ -227,7 +247,7 @@ def _rendered(
         played=_played(cells, by_game, language),
         versions=manifest["versions"],
         methods=sorted(set(metrics["method"])),
-        level=f"{100 * stats.LEVEL:.0f} %",
+        level=LEVEL,
         alpha=f"{ALPHA:.2g}",
     )
     return re.sub(r"\n{3,}", "\n\n", text)
@@ -311,13 +331,18 @@ def _evidence(answer: Answer, view: View, language: str) -> Table:
     return Table(headings, rows, 2 if "ruleset" in columns else 1, last=True)
 
 
+def _percent(name: str, share: bool, language: str) -> str:
+    """A heading, with the unit when its column holds shares."""
+    return TEXT[language]["percent"].format(name=name) if share else name
+
+
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)]
 
 
 def _evidence_heading(name: str, kind: str, language: str) -> str:
-    unit = " (%)" if name in ("estimate", "par") and kind != "change" else ""
-    return HEADINGS[name][language] + unit
+    share = name in ("estimate", "par") and kind != "change"
+    return _percent(HEADINGS[name][language], share, language)
 
 
 def _evidence_cell(name: str, row: Mapping[str, Any], kind: str, view: View, language: str) -> str:
@@ -327,8 +352,7 @@ def _evidence_cell(name: str, row: Mapping[str, Any], kind: str, view: View, lan
     if name == "lineup":
         return view.lineup(value, language)
     if name == "metric":
-        unit = " (%)" if value in SHARES else ""
-        return view.words(value, row["key"], language) + unit
+        return _percent(view.words(value, row["key"], language), value in SHARES, language)
     if name == "verdict":
         return VERDICTS[value][language]
     if name == "n":
@@ -454,7 +478,7 @@ class _Chapter:
         return {
             "cases": sum(number.estimate > 0 for number in found.values()),
             "of": len(found),
-            "most": with_interval(found[worst], 100),
+            "most": with_interval(found[worst], 100).replace(" [", " % ["),
             "where": [*self._head(worst), self.say("seats", n=worst.seats)],
             "high": f"{100 * max(number.high for number in found.values()):.2g}",
         }
@@ -463,7 +487,7 @@ class _Chapter:
         """The shares of all outcomes in all cases."""
         outcomes = self.view.outcomes()
         headings = [HEADINGS[name][self.language] for name in ("ruleset", "lineup", "seats")]
-        headings += [OUTCOME_WORDS[word][self.language] + " %" for word in outcomes]
+        headings += [_percent(OUTCOME_WORDS[word][self.language], True, self.language) for word in outcomes]
         rows = [
             [
                 *self._head(case),
@@ -564,7 +588,7 @@ class _Chapter:
         for counter in telling_counters(self.view, [name for name, _ in steps])[:2]:
             columns.append((counter.name, "mean", self.words(counter.name), 1, ""))
         columns += [
-            ("outcome", word, OUTCOME_WORDS[word][self.language] + " %", 100, "")
+            ("outcome", word, _percent(OUTCOME_WORDS[word][self.language], True, self.language), 100, "")
             for word in ("drawn", "stalled")
         ]
         cases = [(label, Case(name, lineup, seats)) for name, label in steps]
@@ -578,7 +602,8 @@ class _Chapter:
         return Table([first, *(c[2] for c in used)], rows, 1, self.view.lineup(lineup, self.language))
 
     def _changes(self, family: Family, lineup: str, seats: int) -> Table | None:
-        """Paired differences of a family: a row a contrast; in all of them length and outcomes, then the largest."""
+        """Paired differences of a family, a row a contrast: length, first player and outcomes, then the four of the
+        game's own counters with the largest effects."""
         mine = [
             c
             for c in self.view.compared(family.name)
@@ -588,20 +613,14 @@ class _Chapter:
             return None
         always = [("turns", "mean"), ("win_share", "1"), ("outcome", "drawn"), ("outcome", "stalled")]
         names = [name for name in always if any(name in c.differences for c in mine)]
-        names += [
-            name
-            for name in largest_changes(mine, 12)
-            if name not in names and not name[0].startswith("decision")
-        ][:4]
-        headings = [
-            self.say("change"),
-            *(self.words(*name) + (" (%)" if name[0] in SHARES else "") for name in names),
-        ]
+        own = {counter.name for counter in self.view.game.counters}
+        names += [name for name in largest_changes(mine) if name[0] in own][:4]
+        words = [_percent(self.words(*name), name[0] in SHARES, self.language) for name in names]
         rows = [
             [self._contrast(family, c), *(_difference(c.differences.get(name), name[0]) for name in names)]
             for c in mine
         ]
-        return Table(headings, rows, 1, self.view.lineup(lineup, self.language))
+        return Table([self.say("change"), *words], rows, 1, self.view.lineup(lineup, self.language))
 
     def _contrast(self, family: Family, comparison: Comparison) -> str:
         if comparison.kind == "interaction":

@@ -1,16 +1,18 @@
 """How the numeric core is compiled: numba's settings, the two kinds of jitted function, and the bit instructions.
 
-The cache folder is named by a hash of all sources of `sim` that play, because a cached function does not notice that
-a function of another module which it calls has changed (numba#1833). It must be set before any kernel is defined, so
-every module of the core imports its decorators from here.
+The cache folder is named by a hash of all sources that a kernel is made of, because a cached function does not notice
+that a function of another module which it calls has changed (numba#1833).
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 from llvmlite import ir
@@ -23,20 +25,32 @@ from sim import NOT_PLAYING
 SOURCES = Path(__file__).parent
 
 
-def _cache_folder() -> Path:
-    """Where compiled kernels are kept: a folder a state of the sources, beside them or else in the temp folder."""
+@functools.cache
+def _core_digest() -> bytes:
+    """Digest of numba's version and of every source that plays, but for the games' own files."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(SOURCES.rglob("*.py")):
         name = source.relative_to(SOURCES).as_posix()
-        if name.split("/")[0].removesuffix(".py") not in NOT_PLAYING:
+        is_game = name.startswith("games/") and not source.name.startswith("_")
+        if name.split("/")[0].removesuffix(".py") not in NOT_PLAYING and not is_game:
             digest.update(name.encode() + source.read_bytes())
+    return digest.digest()
+
+
+def _cache_folder(module: str) -> Path:
+    """Where the kernels of a module's types are kept: beside the sources or, where that is read-only, in the temp folder.
+
+    The module is a game's, whose kernels then survive an edit of another game's file, or any other.
+    """
+    digest = hashlib.sha256(_core_digest())
+    if module.startswith("sim.games."):
+        digest.update((SOURCES / "games" / f"{module.rpartition('.')[2]}.py").read_bytes())
     root = SOURCES.parent / ".cache"
     if not os.access(root if root.exists() else root.parent, os.W_OK):
         root = Path(tempfile.gettempdir()) / f"fairdeal-{os.getuid()}"
     return root / "numba" / digest.hexdigest()[:16]
 
 
-numba.config.CACHE_DIR = str(_cache_folder())
 JIT: bool = not numba.config.DISABLE_JIT
 
 OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True, "error_model": "numpy"}
@@ -48,8 +62,30 @@ helper = numba.njit(**OPTIONS)
 outlined = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 """A helper that stays a call of its own: large and rare, or used in many places."""
 
-entry = numba.njit(cache=True, nogil=True, error_model="numpy")
-"""A function called from Python: cached on disk, runs without the global interpreter lock."""
+
+class _Entry:
+    """A function called from Python: cached on disk, runs without the global interpreter lock.
+
+    It is compiled once for every module that its first argument's type comes from (a game's `Rules`), so that each
+    game has a cache folder of its own.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._compiled: dict[str, Callable[..., Any]] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        module = type(args[0]).__module__
+        if module not in self._compiled:
+            numba.config.CACHE_DIR = str(_cache_folder(module))
+            compiler = numba.njit(cache=True, nogil=True, error_model="numpy")
+            self._compiled[module] = compiler(self._function)
+        return self._compiled[module](*args)
+
+
+def entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function as called from Python (see `_Entry`)."""
+    return _Entry(function) if JIT else function
 
 
 def _has_bmi2() -> bool:

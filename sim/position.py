@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sim.config import Player, Ruleset
+from sim.config import Player, Ruleset, check_seats
 from sim.config.document import Document, read_document
 from sim.config.models import validate
 from sim.config.rulesets import read_ruleset, ruleset_path
@@ -30,9 +30,8 @@ def play_position(given: Path | str | Mapping[str, Any]) -> dict[str, Any]:
         ConfigError: for a mistake in the file, an impossible position or an illegal move.
     """
     document = _document(given)
-    ruleset, played = _ruleset(document)
-    position = validate(document, played.Position)
-    table = _table(document, position, ruleset, played)
+    position, table = _set_up(document)
+    played = table.game
     costs = _costs(table)
     over = table.begin()
     events = list(decode(played, table.events()))
@@ -49,6 +48,23 @@ def play_position(given: Path | str | Mapping[str, Any]) -> dict[str, Any]:
         "state": {key: value for key, value in state.items() if value != {}},
         "outcome": end_event(table) if over else None,
     }
+
+
+def table_of(given: Path | str | Mapping[str, Any], lineup: tuple[Player, ...] = ()) -> Table:
+    """A table at the first decision of a position, its line left aside, for players to choose at.
+
+    Raises:
+        ConfigError: as `play_position`.
+    """
+    table = _set_up(_document(given), lineup)[1]
+    table.begin()
+    return table
+
+
+def _set_up(document: Document, lineup: tuple[Player, ...] = ()) -> tuple[PositionModel, Table]:
+    ruleset, played = _ruleset(document)
+    position = validate(document, played.Position)
+    return position, _table(document, position, ruleset, played, lineup)
 
 
 def _document(given: Path | str | Mapping[str, Any]) -> Document:
@@ -68,7 +84,9 @@ def _ruleset(document: Document) -> tuple[Ruleset, Game]:
     return ruleset.changed(changed), game(ruleset.game)
 
 
-def _table(document: Document, position: PositionModel, ruleset: Ruleset, played: Game) -> Table:
+def _table(
+    document: Document, position: PositionModel, ruleset: Ruleset, played: Game, lineup: tuple[Player, ...]
+) -> Table:
     """A table set up with the position."""
     seats = len(position.hands)
     if not played.min_seats <= seats <= played.max_seats:
@@ -78,7 +96,9 @@ def _table(document: Document, position: PositionModel, ruleset: Ruleset, played
     if position.to_move >= seats:
         raise document.error(("to_move",), f"there is no seat {position.to_move}; the last is {seats - 1}")
     _check_once(document, position)
-    table = Table(played, played.rules(ruleset.toggles, seats), (NOBODY,) * seats, position.seed)
+    check_seats(ruleset, seats, lambda text: document.error(("hands",), text))
+    rules = played.rules(ruleset.toggles, seats)
+    table = Table(played, rules, lineup or (NOBODY,) * seats, position.seed)
     try:
         played.module.from_position(table.rules, position, table.state, table.shuffled)
     except ImpossiblePosition as problem:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal
@@ -154,11 +155,31 @@ class Game:
     module: ModuleType = field(repr=False, kw_only=True)
 
 
+class _Registry(Mapping[str, Game]):
+    """The games by name, in alphabetical order; a game's module is imported when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._names = tuple(
+            sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+        )
+
+    def __getitem__(self, name: str) -> Game:
+        if name not in self._names:
+            raise KeyError(name)
+        found: Game = importlib.import_module(f"{__name__}.{name}").GAME
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @functools.cache
-def games() -> dict[str, Game]:
+def games() -> Mapping[str, Game]:
     """Every registered game by name, in alphabetical order."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    return {name: importlib.import_module(f"{__name__}.{name}").GAME for name in names}
+    return _Registry()
 
 
 def game(name: str) -> Game:
@@ -167,8 +188,6 @@ def game(name: str) -> Game:
 
 
 def game_of(rules_class: type) -> Game:
-    """The game whose `Rules` NamedTuple is `rules_class`."""
-    for entry in games().values():
-        if entry.Rules is rules_class:
-            return entry
-    raise LookupError(f"no game has the rules class {rules_class.__name__}")
+    """The game whose `Rules` NamedTuple is `rules_class`: the `GAME` of the module that defines it."""
+    found: Game = sys.modules[rules_class.__module__].GAME  # type: ignore[attr-defined]
+    return found
