@@ -18,7 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis import plots
+from analysis.plots import (
+    cards,
+    class_cases,
+    classes,
+    contrast_words,
+    forest,
+    outcomes,
+    positions,
+    steps,
+    turns,
+)
 from analysis.sheet import RC, TEXT, Sheet, encoded, faces, packaged_font
 from analysis.view import LANGUAGES, View
 from sim.games import Words
@@ -30,6 +40,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg")
 STAMP = "figures.json"
+DRAWING = ("answers", "figures", "plots", "sheet", "stats", "view")
+"""Modules that decide how a figure looks."""
 
 
 @dataclass(frozen=True)
@@ -60,24 +72,24 @@ def _plots(view: View, prefixed: bool) -> Iterator[Plot]:
         return Plot(stem, topic, title, draw)
 
     yield plot(
-        "win_share_by_position", "position", _title("title_position"), functools.partial(plots.positions, view)
+        "win_share_by_position", "position", _title("title_position"), functools.partial(positions, view)
     )
-    yield plot("outcomes", "endings", _title("title_outcomes"), functools.partial(plots.outcomes, view))
-    yield plot("turns", "length", _title("title_turns"), functools.partial(plots.turns, view))
+    yield plot("outcomes", "endings", _title("title_outcomes"), functools.partial(outcomes, view))
+    yield plot("turns", "length", _title("title_turns"), functools.partial(turns, view))
     for partition in view.game.partitions:
-        if all(name.isdigit() for name in partition.classes) and plots.class_cases(view, partition.name):
+        if all(name.isdigit() for name in partition.classes) and class_cases(view, partition.name):
             title = _title("title_class", partition={"en": partition.en, "zh-Hant": partition.zh})
-            draw = functools.partial(plots.classes, view, partition.name)
+            draw = functools.partial(classes, view, partition.name)
             yield plot(f"win_share_by_{partition.name}", "openings", title, draw)
     if view.keys(view.cases()[0], "win_share_by_card"):
         title = _title("title_card", seats=view.most_seats)
-        yield plot("win_share_by_card", "openings", title, functools.partial(plots.cards, view))
+        yield plot("win_share_by_card", "openings", title, functools.partial(cards, view))
     for family in view.families:
         yield from _family_plots(view, family, plot)
     for a, b in _pairs(view):
         title = _title("title_change", a=view.short(a), b=view.short(b))
         draw = functools.partial(
-            plots.forest, view, view.compared(a=a, b=b), lambda sheet, c: sheet.say("seats", n=c.seats)
+            forest, view, view.compared(a=a, b=b), lambda sheet, c: sheet.say("seats", n=c.seats)
         )
         yield plot(f"change_{view.label(a)}_{view.label(b)}", "changes", title, draw)
 
@@ -85,11 +97,11 @@ def _plots(view: View, prefixed: bool) -> Iterator[Plot]:
 def _family_plots(view: View, family: Family, plot: Callable[..., Plot]) -> Iterator[Plot]:
     if family.contrast == "factorial":
         title = _title("title_factorial", family=family.title)
-        draw = functools.partial(plots.forest, view, view.compared(family.name), plots.contrast_words)
+        draw = functools.partial(forest, view, view.compared(family.name), contrast_words)
         yield plot(f"effects_{family.name}", "changes", title, draw)
     elif len(family.rulesets) > 2:
         title = _title("title_steps", family=family.title)
-        yield plot(f"steps_{family.name}", "changes", title, functools.partial(plots.steps, view, family))
+        yield plot(f"steps_{family.name}", "changes", title, functools.partial(steps, view, family))
 
 
 def _pairs(view: View) -> list[tuple[str, str]]:
@@ -160,8 +172,8 @@ def _digest(content: bytes) -> str:
 
 
 def _drawing_digest() -> str:
-    """Changes with whatever else decides how a figure looks: this package's sources, matplotlib, the Chinese face."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    """Changes with whatever else decides how a figure looks: the sources, matplotlib, the Chinese face."""
+    sources = [Path(__file__).with_name(f"{name}.py") for name in DRAWING]
     parts = [source.read_bytes().replace(b"\r\n", b"\n") for source in sources]
     parts.append(importlib.metadata.version("matplotlib").encode())
     font = packaged_font()
@@ -178,14 +190,14 @@ def _replace(path: Path, content: bytes) -> None:
 def _draw(folder: Path, plots: Sequence[Plot]) -> None:
     import matplotlib as mpl
 
-    faces, chinese = _faces()
+    families, chinese = faces()
     if not chinese:
-        warnings.warn(
-            "no font with Chinese characters was found: labels in the figures are English", stacklevel=2
-        )
-    with mpl.rc_context({**RC, "font.family": faces}):
+        text = "no font with Chinese characters was found: labels in the figures are English"
+        warnings.warn(text, stacklevel=2)
+    with mpl.rc_context({**RC, "font.family": families}):
         for plot in plots:
             for language in LANGUAGES:
-                figure = plot.draw(Sheet(language if chinese else "en", faces), plot)
+                sheet = Sheet(language if chinese else "en", families)
+                figure = plot.draw(sheet, plot.title[sheet.language])
                 for ending in FORMATS:
-                    _replace(folder / plot.file(language, ending), _encoded(figure, ending))
+                    _replace(folder / plot.file(language, ending), encoded(figure, ending))

@@ -12,8 +12,26 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.answers import RELEVANT
-from analysis.sheet import BAND, COLOURS, GREY, INK, LEVEL, MARKERS, OUTCOME_WORDS, SIZE, Box, Sheet
-from analysis.view import Case, Comparison, Number, View
+from analysis.sheet import (
+    BAND,
+    COLOURS,
+    GREY,
+    INK,
+    LEVEL,
+    MARKERS,
+    OUTCOME_WORDS,
+    SIZE,
+    Box,
+    Sheet,
+    bars,
+    fitted,
+    handle,
+    lineup_legend,
+    lineup_style,
+    points,
+    text_width,
+)
+from analysis.view import Case, Comparison, Number, View, largest_changes
 from sim.cards import RANKS, SUITS, SYMBOLS
 
 if TYPE_CHECKING:
@@ -252,7 +270,10 @@ def outcomes(view: View, sheet: Sheet, title: str) -> Figure:
     shown = [number for case in cases for word in words if (number := view.number(case, "outcome", word))]
     half = f"{100 * max(number.half for number in shown):.1f}"
     caption = [sheet.counts(shown, "games_bar"), sheet.say("outcome_bars", level=LEVEL, half=half), *note]
-    labels = [f"{sheet.ruleset(view, name, 2)}, {sheet.lineup(view, lineup)}" for name, lineup in rows]
+    labels = [
+        sheet.ruleset(view, name, 2) + sheet.say("comma") + sheet.lineup(view, lineup)
+        for name, lineup in rows
+    ]
     left = max(text_width(label, SIZE - 1) for label in labels) + 0.2
     box = Box(1.5, 0.17 * len(rows) + 0.1, left=left, bottom=0.45, gap_x=0.62, top=0.42, right=0.68)
     legend = [Patch(color=OUTCOME_COLOURS[word], label=OUTCOME_WORDS[word][sheet.language]) for word in words]
@@ -373,25 +394,6 @@ class Measure(NamedTuple):
     scale: float = 1.0
 
 
-def telling_counters(view: View, rulesets: Sequence[str]) -> list[Counter]:
-    """The game's counters with a histogram that need nothing else to happen; those first whose means differ most
-    between the rulesets, in standard deviations between games."""
-
-    def spread(counter: Counter) -> float:
-        largest = 0.0
-        for lineup in view.lineups:
-            for seats in view.seats:
-                cases = view.cases(rulesets, [lineup], [seats])
-                means = [number.estimate for c in cases if (number := view.number(c, counter.name, "mean"))]
-                deviation = view.deviation(cases, counter.name, "mean")
-                if deviation > 0:
-                    largest = max(largest, (max(means) - min(means)) / deviation)
-        return largest
-
-    counters = [c for c in view.game.counters if c.bins and not c.given and c not in view.events]
-    return sorted(counters, key=spread, reverse=True)
-
-
 def _measures(view: View, sheet: Sheet, rulesets: Sequence[str]) -> list[Measure]:
     """Six measures: length, first player's advantage, choices, then the game's own."""
 
@@ -409,7 +411,7 @@ def _measures(view: View, sheet: Sheet, rulesets: Sequence[str]) -> list[Measure
             measures.append(
                 Measure(event.name, "share_any", sheet.say("any", name=named(event.name, "")), 100)
             )
-    for counter in telling_counters(view, rulesets):
+    for counter in view.telling_counters(rulesets):
         measures.append(Measure(counter.name, "mean", named(counter.name, "mean")))
     return measures[:6]
 
@@ -487,17 +489,6 @@ def _step_line(
 
 
 # --- Forest plots -----------------------------------------------------------------------------------------------------
-
-
-def largest_changes(comparisons: Sequence[Comparison]) -> list[tuple[str, str]]:
-    """Every (metric, key) that differs at all, by its largest effect in any of the comparisons; clear ones first."""
-    sizes: dict[tuple[str, str], tuple[bool, float]] = {}
-    for comparison in comparisons:
-        for name, difference in comparison.differences.items():
-            if difference.estimate:
-                size = (difference.clear, abs(difference.effect))
-                sizes[name] = max(sizes.get(name, size), size)
-    return sorted(sizes, key=lambda name: sizes[name], reverse=True)
 
 
 def contrast_words(sheet: Sheet, comparison: Comparison) -> str:

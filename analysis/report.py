@@ -22,17 +22,20 @@ import pandas as pd
 
 from analysis import stats
 from analysis.answers import HEADINGS, VERDICTS, Answer, answers
-from analysis.figures import (
-    LEVEL,
-    OUTCOME_WORDS,
-    Plot,
-    largest_changes,
-    plan,
-    telling_counters,
-    write_figures,
-)
+from analysis.figures import Plot, plan, write_figures
 from analysis.metrics import ALPHA, IDENTICAL
-from analysis.view import LANGUAGES, Case, Comparison, Difference, Number, View, views, wrapped
+from analysis.sheet import LEVEL, OUTCOME_WORDS
+from analysis.view import (
+    LANGUAGES,
+    Case,
+    Comparison,
+    Difference,
+    Number,
+    View,
+    largest_changes,
+    views,
+    wrapped,
+)
 from sim.cards import card_text
 from sim.config.values import shown
 from sim.store import source_digest
@@ -585,7 +588,7 @@ class _Chapter:
         for event in self.view.events[:1]:
             columns.append((event.name, "mean", self.words(event.name), 1, ""))
             columns.append((event.name, "share_any", self.say("any", name=self.words(event.name)), 100, ""))
-        for counter in telling_counters(self.view, [name for name, _ in steps])[:2]:
+        for counter in self.view.telling_counters([name for name, _ in steps])[:2]:
             columns.append((counter.name, "mean", self.words(counter.name), 1, ""))
         columns += [
             ("outcome", word, _percent(OUTCOME_WORDS[word][self.language], True, self.language), 100, "")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import importlib.util
 import io
-import math
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -273,7 +272,7 @@ class Sheet:
 
     def panels(
         self,
-        plot: Plot,
+        title: str,
         box: Box,
         rows: int,
         columns: int,

@@ -243,6 +243,24 @@ class View:
                     contrast.family, contrast.a, contrast.b, contrast.kind, lineup, group.seats, differences
                 )
 
+    def telling_counters(self, rulesets: Sequence[str]) -> list[Counter]:
+        """The game's counters with a histogram that need nothing else to happen; those first whose means differ most
+        between the rulesets, in standard deviations between games."""
+        counters = [c for c in self.game.counters if c.bins and not c.given and c not in self.events]
+        return sorted(counters, key=lambda counter: self._spread(counter.name, rulesets), reverse=True)
+
+    def _spread(self, counter: str, rulesets: Sequence[str]) -> float:
+        """The largest range of a counter's means over rulesets at any table, in standard deviations between games."""
+        largest = 0.0
+        for lineup in self.lineups:
+            for seats in self.seats:
+                cases = self.cases(rulesets, [lineup], [seats])
+                means = [number.estimate for case in cases if (number := self.number(case, counter, "mean"))]
+                deviation = self.deviation(cases, counter, "mean")
+                if deviation > 0:
+                    largest = max(largest, (max(means) - min(means)) / deviation)
+        return largest
+
     def deviation(self, cases: Sequence[Case], metric: str, key: str) -> float:
         """The standard deviation between games of a mean, pooled over cases; 0 when unknown."""
         found = [number for case in cases if (number := self.number(case, metric, key))]
@@ -264,6 +282,17 @@ def wrapped(text: str, limit: float, width: Callable[[str], float]) -> list[str]
             line = ""
         line += token
     return [*lines, line.rstrip()]
+
+
+def largest_changes(comparisons: Sequence[Comparison]) -> list[tuple[str, str]]:
+    """Every (metric, key) that differs at all, by its largest effect in any of the comparisons; clear ones first."""
+    sizes: dict[tuple[str, str], tuple[bool, float]] = {}
+    for comparison in comparisons:
+        for name, difference in comparison.differences.items():
+            if difference.estimate:
+                size = (difference.clear, abs(difference.effect))
+                sizes[name] = max(sizes.get(name, size), size)
+    return sorted(sizes, key=lambda name: sizes[name], reverse=True)
 
 
 def views(sweep: Sweep, metrics: pd.DataFrame, contrasts: pd.DataFrame) -> list[View]:

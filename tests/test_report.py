@@ -15,10 +15,12 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from analysis import figures, report, view
-from analysis.figures import Sheet, plan, write_figures
+from analysis import figures, plots, report, view
+from analysis import sheet as drawing_sheet
+from analysis.figures import plan, write_figures
 from analysis.metrics import CONTRAST_COLUMNS, METRIC_COLUMNS, changed_toggles, lineup_name
 from analysis.report import Table, terminal_summary, with_half, with_interval, write_report
+from analysis.sheet import Sheet, faces, fitted
 from analysis.view import LANGUAGES, Case, Difference, Number, views, wrapped
 from sim.cards import CARD_NAMES
 from sim.config import Sweep, load_sweep
@@ -35,7 +37,12 @@ players:
 families:
   - {name: pair, title: {en: Two, zh-Hant: 兩套}, rulesets: [paijie/v1.0, paijie/v1.1], seats: [2, 3], contrast: chain}
   - {name: again, rulesets: [paijie/v1.0, paijie/v1.1], seats: [3], contrast: chain}
-  - {name: limit, rulesets: [paijie/v1.1], grid: {limit_value: [10, none, 6]}, seats: [3], contrast: baseline}
+  - name: limit
+    title: "🦄 $1 | $2"
+    rulesets: [paijie/v1.1]
+    grid: {limit_value: [10, none, 6]}
+    seats: [3]
+    contrast: baseline
   - name: both
     rulesets: [paijie/v1.1]
     grid: {limit_when: [immediate, own_turn_end], jp_values: [v1.0, v1.1]}
@@ -163,7 +170,7 @@ def shown(sweep, tables) -> view.View:
 
 @pytest.fixture
 def sheet() -> Sheet:
-    return Sheet("en", figures._faces()[0])
+    return Sheet("en", faces()[0])
 
 
 # --- The report -------------------------------------------------------------------------------------------------------
@@ -258,7 +265,7 @@ def test_long_tables_are_folded():
 
 
 def test_each_language_says_everything_with_the_same_blanks():
-    for texts in (figures.TEXT, report.TEXT):
+    for texts in (drawing_sheet.TEXT, report.TEXT):
         english, chinese = (texts[language] for language in LANGUAGES)
         assert english.keys() == chinese.keys()
         for key, text in english.items():
@@ -283,8 +290,8 @@ def test_the_templates_show_the_same_things():
 def test_no_game_is_named_here():
     """Words of a game come from its descriptor, so that a new game needs no change."""
     words = r"paijie|牌接|eliminat|淘汰|stuck|King|Queen|Ace\b"
-    for path in (figures, report, view):
-        assert not re.search(words, Path(path.__file__).read_text(encoding="utf-8"))
+    for module in (drawing_sheet, figures, plots, report, view):
+        assert not re.search(words, Path(module.__file__).read_text(encoding="utf-8"))
     for template in (Path(report.__file__).parent / "templates").iterdir():
         assert not re.search(words, template.read_text(encoding="utf-8"))
 
@@ -316,21 +323,21 @@ def drawing(monkeypatch) -> list[str]:
 
 
 def test_unchanged_figures_are_kept(monkeypatch, tmp_path, shown):
-    plots = plan([shown])["paijie"][:3]
+    some = plan([shown])["paijie"][:3]
     drawn = drawing(monkeypatch)
-    files = write_figures(tmp_path, plots, "a")
+    files = write_figures(tmp_path, some, "a")
     assert len(drawn) == len(files) == 12
-    write_figures(tmp_path, plots, "a")
+    write_figures(tmp_path, some, "a")
     assert len(drawn) == 12
-    write_figures(tmp_path, plots, "b")
+    write_figures(tmp_path, some, "b")
     assert len(drawn) == 24
 
 
 @pytest.mark.parametrize("harm", ["missing", "damaged", "no stamp", "broken stamp", "odd stamp"])
 def test_harmed_figures_are_drawn_again(harm, monkeypatch, tmp_path, shown):
-    plots = plan([shown])["paijie"][:1]
+    some = plan([shown])["paijie"][:1]
     drawn = drawing(monkeypatch)
-    files = write_figures(tmp_path, plots, "a")
+    files = write_figures(tmp_path, some, "a")
     if harm == "missing":
         files[1].unlink()
     elif harm == "damaged":
@@ -339,17 +346,17 @@ def test_harmed_figures_are_drawn_again(harm, monkeypatch, tmp_path, shown):
         (tmp_path / figures.STAMP).unlink()
     else:
         (tmp_path / figures.STAMP).write_text("{" if harm == "broken stamp" else '{"files": {"../x": ""}}')
-    write_figures(tmp_path, plots, "a")
+    write_figures(tmp_path, some, "a")
     assert len(drawn) == 8
     assert all(file.is_file() for file in files)
 
 
 def test_figures_of_an_earlier_sweep_are_removed_and_others_left(monkeypatch, tmp_path, shown):
-    plots = plan([shown])["paijie"]
+    some = plan([shown])["paijie"]
     drawing(monkeypatch)
-    write_figures(tmp_path, plots[:2], "a")
+    write_figures(tmp_path, some[:2], "a")
     (tmp_path / "mine.png").write_text("mine")
-    kept = write_figures(tmp_path, plots[1:2], "a")
+    kept = write_figures(tmp_path, some[1:2], "a")
     assert {path.name for path in tmp_path.iterdir()} == {
         figures.STAMP,
         "mine.png",
@@ -368,11 +375,11 @@ def test_the_digest_changes_with_numbers_and_titles(sweep, tables, tmp_path):
 
 
 def test_without_a_chinese_font_labels_are_english(monkeypatch, tmp_path, shown):
-    monkeypatch.setattr(figures, "_packaged_font", lambda: None)
-    monkeypatch.setattr(figures, "CJK_FONTS", ())
-    plots = [plot for plot in plan([shown])["paijie"] if plot.name == "outcomes"]
+    monkeypatch.setattr(drawing_sheet, "packaged_font", lambda: None)
+    monkeypatch.setattr(drawing_sheet, "CJK_FONTS", ())
+    some = [plot for plot in plan([shown])["paijie"] if plot.name == "outcomes"]
     with pytest.warns(UserWarning, match="no font with Chinese characters"):
-        one = write_figures(tmp_path, plots, "a")
+        one = write_figures(tmp_path, some, "a")
     by_name = {path.name: path.read_bytes() for path in one}
     assert by_name["outcomes.en.svg"] == by_name["outcomes.zh-Hant.svg"]
 
@@ -387,12 +394,12 @@ def test_a_character_without_a_glyph_becomes_a_question_mark(sheet):
 @pytest.mark.parametrize("inches", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("name", ["v1", "v1.1+limit_value=7+king=tax", "x" * 90, "我的牌接規則" * 9])
 def test_long_names_are_fitted(name, inches):
-    fitted = figures._fitted(name, inches, 2).split("\n")
-    assert len(fitted) <= 2
-    room = max(4, int(inches / (0.62 * figures.SIZE / 72)))
-    assert all(len(line) <= room for line in fitted)
+    lines = fitted(name, inches, 2).split("\n")
+    assert len(lines) <= 2
+    room = max(4, int(inches / (0.62 * drawing_sheet.SIZE / 72)))
+    assert all(len(line) <= room for line in lines)
     if len(name) < room:
-        assert fitted == [name]
+        assert lines == [name]
 
 
 def test_wrapped_text_keeps_punctuation_with_its_character():
@@ -460,9 +467,9 @@ def test_the_sample_of_one_game_makes_figures(sweep, tables, tmp_path, monkeypat
     """A single game bounds nothing: intervals are infinite, and nothing is compared."""
     metrics, contrasts = tables
     endless = metrics.assign(n=1, low=0.0, high=np.inf)
-    plots = ("outcomes", "steps_limit", "win_share_by_position", "change_v1.0_v1.1")
+    names = ("outcomes", "steps_limit", "win_share_by_position", "change_v1.0_v1.1")
     shown = views(sweep, endless, contrasts)
-    assert write_figures(tmp_path, [plot for plot in plan(shown)["paijie"] if plot.name in plots], "a")
+    assert write_figures(tmp_path, [plot for plot in plan(shown)["paijie"] if plot.name in names], "a")
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
