@@ -107,6 +107,7 @@ def _play_game(rules, lineup, scratch, log):
     row = scratch.rows[0]
     row.listed = 0
     row.lead_changes = 0
+    row.direction = 1
     for p in range(rules.seats):
         row.opening[p] = opening(rules, state, p, scratch.classes[p])
         row.decisions[p] = 0

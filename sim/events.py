@@ -41,12 +41,11 @@ LOSE = 22  # seat
 SLAP = 23  # seat that takes the pile, or -1
 TIME = 24  # + seat, milliseconds
 
-_WORDS = (
-    "gap tax straight_hit stuck pass_ exchange queen jack refill borrow opponent pile "  # why cards are drawn
-    "stock_top stock_shuffled covered table discard removed exiled "  # where cards are put
-    "owner_played complete king_recalled owner_eliminated round_over next_king "  # why a lock or ban ends
-    "black_joker red_joker joker_pair limit joker_only"  # kinds of redeal, reasons of elimination
-).split()
+_DRAWS = "gap tax straight_hit stuck pass_ exchange queen jack refill borrow opponent pile"
+_PLACES = "stock_top stock_shuffled covered table discard removed exiled"
+_LOCKS_END = "owner_played complete king_recalled owner_eliminated round_over next_king joker owner_finished"
+_OTHERS = "black_joker red_joker joker_pair limit joker_only"
+_WORDS = f"{_DRAWS} {_PLACES} {_LOCKS_END} {_OTHERS}".split()
 WORD: Any = namedtuple("WORD", _WORDS)(*range(len(_WORDS)))
 """The code of each word that an event may carry as a reason, place or kind: `WORD.stock_top`."""
 

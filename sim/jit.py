@@ -38,7 +38,7 @@ def _core_digest() -> bytes:
 
 
 def _cache_folder(module: str) -> Path:
-    """Where the kernels of a module's types are kept: beside the sources or, where that is read-only, in the temp folder.
+    """Where the kernels of a module's types are kept: beside the sources or, if that is read-only, in the temp folder.
 
     The module is a game's, whose kernels then survive an edit of another game's file, or any other.
     """
@@ -53,14 +53,24 @@ def _cache_folder(module: str) -> Path:
 
 JIT: bool = not numba.config.DISABLE_JIT
 
-OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True, "error_model": "numpy"}
-"""Options of everything that only other jitted code calls. Without them a large kernel is 1.7 times slower."""
+OPTIONS = {
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "forceinline": True,
+    "error_model": "numpy",
+    "_nrt": False,
+}
+"""Options of everything that only other jitted code calls. Without the first three a large kernel is 1.7 times slower.
+
+`_nrt` off: arrays are not reference-counted, which took up to two thirds of a game's time (two locked instructions for
+each array a function is given), and nothing may be allocated. Only `outlined` functions may.
+"""
 
 helper = numba.njit(**OPTIONS)
 """A function called from jitted code only."""
 
-outlined = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
-"""A helper that stays a call of its own: large and rare, or used in many places."""
+outlined = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy", _nrt=True)
+"""A helper that stays a call of its own: large and rare, or used in many places. It may allocate."""
 
 
 class _Entry:
@@ -78,7 +88,7 @@ class _Entry:
         module = type(args[0]).__module__
         if module not in self._compiled:
             numba.config.CACHE_DIR = str(_cache_folder(module))
-            compiler = numba.njit(cache=True, nogil=True, error_model="numpy")
+            compiler = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
             self._compiled[module] = compiler(self._function)
         return self._compiled[module](*args)
 

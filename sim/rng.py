@@ -49,16 +49,26 @@ def start_stream(rng, key, stream):
 
 
 @helper
+def _output(s0, s1):
+    """The 64 random bits of a generator's state (xoroshiro128++)."""
+    x = s0 + s1
+    return ((x << _S17) | (x >> _S47)) + s0
+
+
+@helper
+def _advance(s0, s1):
+    """The next state of a generator."""
+    s1 ^= s0
+    return ((s0 << _S49) | (s0 >> _S15)) ^ s1 ^ (s1 << _S21), (s1 << _S28) | (s1 >> _S36)
+
+
+@helper
 def _next(rng, stream):
-    """The next 64 random bits of a stream (xoroshiro128++)."""
+    """The next 64 random bits of a stream."""
     s0 = rng[stream, 0]
     s1 = rng[stream, 1]
-    x = s0 + s1
-    x = ((x << _S17) | (x >> _S47)) + s0
-    s1 ^= s0
-    rng[stream, 0] = ((s0 << _S49) | (s0 >> _S15)) ^ s1 ^ (s1 << _S21)
-    rng[stream, 1] = (s1 << _S28) | (s1 >> _S36)
-    return x
+    rng[stream, 0], rng[stream, 1] = _advance(s0, s1)
+    return _output(s0, s1)
 
 
 @helper
@@ -74,13 +84,43 @@ def below(rng, stream, n):
 
 
 @helper
+def choose(rng, stream, n):
+    """`below` for n > 1; for n = 1 it is 0 and uses no randomness. Without a branch, which would be mispredicted."""
+    s0 = rng[stream, 0]
+    s1 = rng[stream, 1]
+    t0, t1 = _advance(s0, s1)
+    more = n > 1
+    rng[stream, 0] = t0 if more else s0
+    rng[stream, 1] = t1 if more else s1
+    bound = np.uint64(n)
+    product = (_output(s0, s1) >> _S32) * bound
+    if (product & _LOW) < bound and more:
+        threshold = (np.uint64(1) << _S32) % bound
+        while (product & _LOW) < threshold:
+            product = (_next(rng, stream) >> _S32) * bound
+    return np.int64(product >> _S32)
+
+
+@helper
 def shuffle(rng, stream, cards, first, last):
-    """Permute cards[first:last] uniformly (Fisher-Yates)."""
+    """Permute cards[first:last] uniformly (Fisher-Yates with `below`; the generator stays in registers meanwhile)."""
+    s0 = rng[stream, 0]
+    s1 = rng[stream, 1]
     for i in range(last - 1, first, -1):
-        j = first + below(rng, stream, i - first + 1)
+        bound = np.uint64(i - first + 1)
+        product = (_output(s0, s1) >> _S32) * bound
+        s0, s1 = _advance(s0, s1)
+        if (product & _LOW) < bound:
+            threshold = (np.uint64(1) << _S32) % bound
+            while (product & _LOW) < threshold:
+                product = (_output(s0, s1) >> _S32) * bound
+                s0, s1 = _advance(s0, s1)
+        j = first + np.int64(product >> _S32)
         card = cards[i]
         cards[i] = cards[j]
         cards[j] = card
+    rng[stream, 0] = s0
+    rng[stream, 1] = s1
 
 
 @helper
@@ -91,8 +131,9 @@ def shuffle_deck(rng, fresh, decks, jokers, deck):
     which most positions agree with the one without Jokers.
     """
     size = 52 * decks
-    for i in range(size):
-        deck[i] = fresh[i % 52]
+    for d in range(decks):
+        for i in range(52):
+            deck[52 * d + i] = fresh[i]
     shuffle(rng, DEAL, deck, 0, size)
     for k in range(jokers):
         place = below(rng, DEAL, size + 1 + k)

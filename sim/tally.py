@@ -24,6 +24,7 @@ ROW = np.dtype(
         ("first", np.int64),
         ("listed", np.int64),
         ("lead_changes", np.int64),
+        ("direction", np.int64),  # of play: 1 clockwise, -1
         ("place", np.int64, MAX_SEATS),
         ("share", np.int64, MAX_SEATS),
         ("score", np.int64, MAX_SEATS),
@@ -116,7 +117,8 @@ def _at_least(classes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Plan(NamedTuple):
-    """Index arrays (int64) of a layout: histogram columns, ratio columns, first class and cumulative classes a partition; whether the game scores."""
+    """Index arrays (int64) of a layout: the columns with a histogram, those of the ratios, and of each partition the
+    first class and the number of cumulative ones; and whether the game scores."""
 
     histogram: np.ndarray
     numerator: np.ndarray
@@ -164,7 +166,7 @@ def write_values(seats, counters, scored, row, values):
     decisions = 0
     choices = 0
     for p in range(seats):
-        position = p - row.first
+        position = (p - row.first) * row.direction
         if position < 0:
             position += seats
         values[position] = row.share[p]
@@ -212,9 +214,14 @@ def tally_game(seats, plan, tally, row, values, k, y):
         share = row.share[p]
         cards = row.opening[p]
         while cards:
+            tally.card[lowest(cards), 0] += 1
+            cards &= cards - 1
+        if share == 0:
+            continue
+        cards = row.opening[p]
+        while cards:
             bit = lowest(cards)
             cards &= cards - 1
-            tally.card[bit, 0] += 1
             tally.card[bit, 1] += share
             tally.card[bit, 2] += share * share
     _tally_classes(tally, k, y)

@@ -1,8 +1,8 @@
-"""The event stream of a game as a game log (JSON objects) and as text for people, in English and Traditional Chinese."""
+"""The event stream of a game as a game log (JSON objects), and as text in English and Traditional Chinese."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,8 +52,9 @@ def deal_event(played: Game, table: Table) -> Event:
     return {
         "type": "deal",
         "hands": position["hands"],
-        "stock": position["stock"],
+        "stock": position.get("stock", []),
         "first": int(table.state.first),
+        **{key: position[key] for key in ("number", "direction") if "number" in position},
     }
 
 
@@ -76,11 +77,17 @@ def end_event(table: Table) -> Event:
 def move_value(played: Game, phase: int, move: int) -> Any:
     """A move as the log writes it: a card list in the main phase, else a card, seat, rank or word."""
     if phase == 0:
-        return card_names(move)
+        return _play_names(played)(move)
     kind = played.choices[played.phases[phase]]
     if isinstance(kind, tuple):
         return kind[move]
     return card_name(move) if kind == "card" else move
+
+
+def _play_names(played: Game) -> Callable[[int], list[str]]:
+    """How a play is written: its card set, unless the game has a `card_list` of its own because cards repeat."""
+    names: Callable[[int], list[str]] = getattr(played.module, "card_list", card_names)
+    return names
 
 
 def decode(played: Game, rows: np.ndarray) -> Iterator[Event]:
@@ -118,9 +125,14 @@ def _event(played: Game, code: int, values: tuple[int, int, int, int], extra: li
     a, b, c, d = values
     match code:
         case ev.TURN:
-            return {"type": "turn", "turn": a, "seat": b, "legal": [card_names(move) for _, move in extra]}
+            return {
+                "type": "turn",
+                "turn": a,
+                "seat": b,
+                "legal": [_play_names(played)(move) for _, move in extra],
+            }
         case ev.PLAY:
-            return {"type": "play", "seat": a, "cards": card_names(b), "gap": c}
+            return {"type": "play", "seat": a, "cards": _play_names(played)(b), "gap": c}
         case ev.CHOOSE:
             value, legal = move_value(played, b, c), [move_value(played, b, move) for _, move in extra]
             return {"type": "choose", "seat": a, "what": played.phases[b], "value": value, "legal": legal}
@@ -220,11 +232,13 @@ _WORDS: dict[str, tuple[str, str]] = {
     "king_recalled": ("its King was recalled", "K 被回收"),
     "owner_eliminated": ("its owner is out", "擁有者淘汰"),
     "round_over": ("a round has passed", "一輪結束"),
+    "joker": ("a Joker", "出 Joker"),
+    "owner_finished": ("its owner has finished", "擁有者出完手牌"),
     "next_king": ("a new King", "新的 K"),
     "black_joker": ("black Joker", "黑 Joker"),
     "red_joker": ("red Joker", "紅 Joker"),
     "joker_pair": ("Joker pair", "Joker 對"),
-    "limit": ("over the hand limit", "超過手牌上限"),
+    "limit": ("over the limit", "超過上限"),
     "joker_only": ("only a Joker left", "只剩一張 Joker"),
     "exchange_card": ("card to exchange", "要換的牌"),
     "queen_return": ("card to put on the stock", "蓋回牌庫的牌"),
@@ -241,6 +255,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "covered": ("face down", "蓋牌"),
     "discard": ("on the discard pile", "棄牌堆"),
     "cover_card": ("card to cover", "要蓋的牌"),
+    "partner": ("card beside the special one", "搭配的牌"),
     "free_card": ("card to play after covering", "蓋牌後打出的牌"),
     "lend_card": ("card to lend", "要借出的牌"),
     "sign": ("add or subtract", "加或減"),
@@ -249,6 +264,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "plain": ("plain", "普通"),
     "special": ("special", "特殊"),
     "ace_value": ("value of the Ace", "A 的點數"),
+    "joker_total": ("new total", "新的累計值"),
     "win": ("win", "出完獲勝"),
     "survivor": ("last seat in the game", "僅存者獲勝"),
     "loser_found": ("loser found", "產生輸家"),

@@ -165,7 +165,7 @@ class PaijieToggles(ToggleModel):
         "牌組中有幾張 Joker；Joker 屬於最後的第 1 版。",
         impact="M",
     )
-    start_search: Literal["rank_major"] = toggle(
+    start_search: Literal["rank_major", "suit_major"] = toggle(
         "PJ-02",
         "rank_major",
         "In which order the start card is looked for: the text goes through all four suits of 7 before the 8s.",
@@ -179,7 +179,7 @@ class PaijieToggles(ToggleModel):
         "首家必須出找到的起點牌，或可任選一張單張；只有前者才使尋找順序有意義。",
         impact="M",
     )
-    start_effect: Literal["fires"] = toggle(
+    start_effect: Literal["fires", "none"] = toggle(
         "PJ-04",
         "fires",
         "Whether the effect of the first card fires; the text makes every effect mandatory.",
@@ -193,7 +193,7 @@ class PaijieToggles(ToggleModel):
         "起點如何連接各花色：相隔一步的共同起點、視同各花色都有該牌，或完全不連；只有第一種符合原文所有例子。",
         impact="H",
     )
-    hub_when_no_start_card: Literal["stays"] = toggle(
+    hub_when_no_start_card: Literal["stays", "off"] = toggle(
         "PJ-06",
         "stays",
         "Whether the start rank still connects when no card of it lies on the table; the text remembers the number.",
@@ -207,7 +207,7 @@ class PaijieToggles(ToggleModel):
         "一次出多張時以哪個差計算：最小、最大或總和；原文的對子例子以最接近的牌為準。",
         impact="H",
     )
-    gap_order: Literal["before_effects"] = toggle(
+    gap_order: Literal["before_effects", "after_effects"] = toggle(
         "PJ-08",
         "before_effects",
         "Whether the gap is paid before or after the effects; paying belongs to placing the card.",
@@ -228,19 +228,19 @@ class PaijieToggles(ToggleModel):
         "有牌可出時能否選擇不出（抽一張或不抽）；原文唯一不能出牌的情況是 K。",
         impact="M",
     )
-    stuck_target: Literal["max_owner"] = toggle(
+    stuck_target: Literal["max_owner", "min_owner", "latest_lock"] = toggle(
         "PJ-11",
         "max_owner",
         "Whose hand size a stuck seat must reach when several lock it; each lock obliges, so the largest counts.",
         "被多家封鎖而無牌可出時要抽到與誰一樣多；每個封鎖都要滿足，所以取最多者。",
     )
-    play_after_stuck_draw: Literal[False] = toggle(
+    play_after_stuck_draw: bool = toggle(
         "PJ-12",
         False,
         "Whether a stuck seat may play after drawing; the text has it draw instead of playing.",
         "無牌可出而抽牌後能否再出牌；原文是以抽牌代替出牌。",
     )
-    exchange_short_hand: Literal["as_many_as_possible"] = toggle(
+    exchange_short_hand: Literal["as_many_as_possible", "skip"] = toggle(
         "PJ-13",
         "as_many_as_possible",
         "What a set's exchange does when too few cards are left; the text is silent, so it does what it can.",
@@ -271,20 +271,20 @@ class PaijieToggles(ToggleModel):
         "出 Joker 對而翻到 Joker 者，該回合結束是否免判定；原文說不會直接失敗。僅於 own_turn_end 時有作用。",
         impact="M",
     )
-    limit_batch: Literal["after_each_card"] = toggle(
+    limit_batch: Literal["after_each_card", "after_each_draw_batch"] = toggle(
         "PJ-17",
         "after_each_card",
         "Whether an immediate limit is tested after each card or after the whole draw; version 1.0 says at any time.",
         "隨時判定時，每抽一張就判定或整批抽完才判定；1.0 版寫任何時候。",
     )
-    q_transient_counts: Literal[True] = toggle(
+    q_transient_counts: bool = toggle(
         "PJ-18",
         True,
         "Whether the Queen's extra card counts for an immediate limit before one is put back; "
         "version 1.0 says at any time.",
         "隨時判定時，Q 抽進而尚未放回的牌是否算入；1.0 版寫任何時候。",
     )
-    effects_after_self_elimination: Literal["dropped"] = toggle(
+    effects_after_self_elimination: Literal["dropped", "resolved"] = toggle(
         "PJ-19",
         "dropped",
         "Whether the remaining effects of a play happen after its player is eliminated by it; he has no turn any more.",
@@ -298,19 +298,19 @@ class PaijieToggles(ToggleModel):
         "被淘汰者的手牌：擺上場、移出遊戲或洗入牌庫；原文為依順序擺上。",
         impact="M",
     )
-    eliminated_jokers: Literal["exiled"] = toggle(
+    eliminated_jokers: Literal["exiled", "into_stock"] = toggle(
         "PJ-21",
         "exiled",
         "Where the Jokers of an eliminated hand go; they have no place on the table.",
         "被淘汰者手中的 Joker 去處；場上沒有它的位置，故除外。",
     )
-    laid_cards_recallable: Literal[True] = toggle(
+    laid_cards_recallable: bool = toggle(
         "PJ-22",
         True,
         "Whether an Ace may recall a card laid out by an elimination; it is a card on the table like any other.",
         "A 能否收回淘汰時擺上的牌；它們與場上其他牌無異。",
     )
-    lock_of_eliminated: Literal["lifted"] = toggle(
+    lock_of_eliminated: Literal["lifted", "stays"] = toggle(
         "PJ-23",
         "lifted",
         "What becomes of an eliminated seat's locks; the text lifts them.",
@@ -337,26 +337,26 @@ class PaijieToggles(ToggleModel):
         "多張 A 是否須指定不同玩家；原文寫任意 2 張與任意 2 名玩家。",
         impact="M",
     )
-    ace_may_take_start_card: Literal[True] = toggle(
+    ace_may_take_start_card: bool = toggle(
         "PJ-27",
         True,
         "Whether an Ace may recall a card of the start rank; the text says any card.",
         "A 能否收回起點牌；原文為任意一張。",
     )
-    ace_recall_lifts_lock: Literal[True] = toggle(
+    ace_recall_lifts_lock: bool = toggle(
         "PJ-28",
         True,
         "Whether recalling a King lifts its lock; the text says so.",
         "收回 K 時是否解除其封鎖；原文明言。",
         impact="-",
     )
-    complete_immune: Literal[True] = toggle(
+    complete_immune: bool = toggle(
         "PJ-29",
         True,
         "Whether a complete suit is immune to every effect; the text says so.",
         "完成的花色是否不再受任何影響；原文明言。",
     )
-    lock_release_by: Literal["any_play_with_suit"] = toggle(
+    lock_release_by: Literal["any_play_with_suit", "single_only"] = toggle(
         "PJ-30",
         "any_play_with_suit",
         "Which plays of its owner release a lock; the text speaks of any card of the suit.",
@@ -369,13 +369,13 @@ class PaijieToggles(ToggleModel):
         "牌庫不足時 Q 要放回幾張；只放不抽等於白白丟牌，故抽幾張放幾張。",
         impact="M",
     )
-    q_return_order: Literal["chooser"] = toggle(
+    q_return_order: Literal["chooser", "random"] = toggle(
         "PJ-32",
         "chooser",
         "Who orders the cards that several Queens return; the text is silent, so their player does.",
         "多張 Q 放回的牌由誰決定順序；原文未提，由出牌者決定。",
     )
-    j_reveal: Literal["hidden"] = toggle(
+    j_reveal: Literal["hidden", "shown"] = toggle(
         "PJ-33",
         "hidden",
         "Whether the card a Jack takes is shown; the text is silent, so it stays hidden.",
@@ -403,26 +403,26 @@ class PaijieToggles(ToggleModel):
         "Joker 重發時，出牌者的張數是否包含剛出的 Joker；它已離開手牌，故不含。",
         impact="M",
     )
-    black_joker_scope: Literal["active_players"] = toggle(
+    black_joker_scope: Literal["active_players", "all"] = toggle(
         "PJ-36",
         "active_players",
         "Whose hands the black Joker collects; eliminated seats have no cards.",
         "黑 Joker 集合哪些人的手牌；被淘汰者已無手牌。",
         impact="-",
     )
-    jokers_lift_locks: Literal[False] = toggle(
+    jokers_lift_locks: bool = toggle(
         "PJ-37",
         False,
         "Whether a Joker lifts the locks; the text only lists it as a way to get the suit back to the owner.",
         "Joker 是否解除封鎖；原文只說可把該花色洗回封鎖者手上。",
     )
-    joker_pair_is_also_set: Literal[False] = toggle(
+    joker_pair_is_also_set: bool = toggle(
         "PJ-38",
         False,
         "Whether the Joker pair also exchanges a card as a set; it has an effect of its own.",
         "Joker 對是否同時有對子的換牌效果；它有自己的效果。",
     )
-    single_joker_with_both_held: Literal["allowed"] = toggle(
+    single_joker_with_both_held: Literal["allowed", "pair_forced"] = toggle(
         "PJ-39",
         "allowed",
         "Whether a seat with both Jokers may play just one; the text is silent, so it may.",
@@ -435,7 +435,7 @@ class PaijieToggles(ToggleModel):
         "Joker 對翻開的牌代表幾張手牌；1.1 版取消翻到 A 的直接優勢。",
         impact="H",
     )
-    jp_order: Literal["from_player"] = toggle(
+    jp_order: Literal["from_player", "from_next"] = toggle(
         "PJ-41",
         "from_player",
         "Where the Joker pair's flips begin; the text says in order, so with its player.",
@@ -455,7 +455,7 @@ class PaijieToggles(ToggleModel):
         "多條中每張牌各發動一次或只發動一次；原文三條 Q 抽三張。",
         impact="M",
     )
-    effect_order: Literal["type_K_Q_J_A"] = toggle(
+    effect_order: Literal["type_K_Q_J_A", "type_A_K_Q_J"] = toggle(
         "PJ-44",
         "type_K_Q_J_A",
         "In which order the effects of one play happen; the text has the combination first, then K, Q, J.",
@@ -469,13 +469,13 @@ class PaijieToggles(ToggleModel):
         "只剩一家時是否立即獲勝或仍須出完；原文未提，立即獲勝較自然。",
         impact="M",
     )
-    drawn_rule: Literal["idle_cycle"] = toggle(
+    drawn_rule: Literal["idle_cycle", "all_stuck_even_with_stock"] = toggle(
         "PJ-46",
         "idle_cycle",
         "When the game is drawn: after a round in which nobody could play or draw, as in the text's example.",
         "何時和局：一輪中無人能出牌也無牌可抽，如原文的例子。",
     )
-    direction: Literal["clockwise"] = toggle(
+    direction: Literal["clockwise", "counter"] = toggle(
         "PJ-47",
         "clockwise",
         "Which way the turn goes round; the text is silent and it makes no difference.",
@@ -491,13 +491,13 @@ class PaijieToggles(ToggleModel):
         ge=4,
         le=8,
     )
-    continue_for_places: Literal[False] = toggle(
+    continue_for_places: bool = toggle(
         "PJ-49",
         False,
         "Whether play goes on for the other places after the first seat is out; the text only knows a winner.",
         "有人出完後是否繼續爭其他名次；原文只決定勝者。",
     )
-    set_with_locked_member: Literal["illegal"] = toggle(
+    set_with_locked_member: Literal["illegal", "allowed"] = toggle(
         "PJ-50",
         "illegal",
         "Whether a set may hold a card of a locked suit; each of its cards is a card of that suit.",
@@ -510,7 +510,7 @@ class PaijieToggles(ToggleModel):
         "舊版 K 禁數字持續多久；原文未提，比照封鎖，到自己再出該數字為止。",
         impact="M",
     )
-    ban_owner_exempt: Literal[True] = toggle(
+    ban_owner_exempt: bool = toggle(
         "PJ-53",
         True,
         "Whether the ban's owner may play the banned rank; else the ban could not end.",
@@ -524,7 +524,7 @@ class PaijieToggles(ToggleModel):
         "起點被禁而花色尚無牌可接時：不能出，或仍以起點計算；原文說被禁的數字不能成為接點。",
         impact="M",
     )
-    ban_lifted_by: Literal["owner_eliminated_or_K_recalled"] = toggle(
+    ban_lifted_by: Literal["owner_eliminated_or_K_recalled", "nothing"] = toggle(
         "PJ-56",
         "owner_eliminated_or_K_recalled",
         "What lifts a ban early: its owner's elimination or the recall of its King, as for a lock.",
@@ -551,6 +551,7 @@ AFTER_EFFECTS, AFTER_COST, ON_EMPTY = range(3)  # PJ-34
 TO_TABLE, OUT_OF_GAME, INTO_STOCK = range(3)  # PJ-20
 ANY_ACTIVE, OPPONENTS, SELF = range(3)  # PJ-25
 OWNER_PLAYS, ONE_ROUND, NEXT_KING, FOREVER = range(4)  # PJ-52
+MAX_OWNER, MIN_OWNER, LATEST_LOCK = range(3)  # PJ-11
 
 NO_LIMIT = 99
 UNREACHABLE = 99
@@ -595,7 +596,37 @@ class PaijieRules(NamedTuple):
     must_go_out: int  # PJ-45
     ban_duration: int  # PJ-52
     hub_anyway: int  # PJ-55
+    suit_major: int  # PJ-02
+    start_effect: int  # PJ-04
+    hub_stays: int  # PJ-06
+    pay_last: int  # PJ-08
+    stuck_target: int  # PJ-11
+    play_when_drawn: int  # PJ-12
+    whole_exchange: int  # PJ-13
+    batch: int  # PJ-17
+    queen_counts: int  # PJ-18
+    resolved: int  # PJ-19
+    jokers_to_stock: int  # PJ-21
+    laid_recallable: int  # PJ-22
+    locks_stay: int  # PJ-23
+    start_recallable: int  # PJ-27
+    recall_lifts: int  # PJ-28
+    immune: int  # PJ-29
+    single_release: int  # PJ-30
+    random_return: int  # PJ-32
+    jokers_lift: int  # PJ-37
+    pair_is_set: int  # PJ-38
+    pair_forced: int  # PJ-39
+    pair_from_next: int  # PJ-41
+    ace_first: int  # PJ-44
+    draws_are_idle: int  # PJ-46
+    direction: int  # PJ-47: 1 or -1
+    for_places: int  # PJ-49
+    locked_member: int  # PJ-50
+    owner_exempt: int  # PJ-53
+    bans_stay: int  # PJ-56
     filtered: int  # whether some plays of free cards can be illegal, or a pass is offered
+    listed: int  # whether a random play is picked from the list of all of them
     plain_gap: int  # whether `gap` is the plain hub distance
     faces: int  # the cards that have an effect when played
 
@@ -612,6 +643,7 @@ def make_rules(toggles: PaijieToggles, seats: int) -> PaijieRules:
         raise ValueError(f"{seats} seats with {t.hand_size} cards each leave no stock in a deck of {deck}")
     king = _index(("plain", "ban_rank", "lock_suit", "tax", "choose"), t.king)
     passing = _index(("no", "yes_draw_1", "yes_free"), t.voluntary_pass)
+    filtered = t.short_stock == "play_illegal" or passing > 0 or king == BAN_RANK
     faces = 0
     for rank, on in (
         (1, t.ace == "recall"),
@@ -658,8 +690,38 @@ def make_rules(toggles: PaijieToggles, seats: int) -> PaijieRules:
             ("until_owner_plays_that_rank", "one_round", "until_next_K", "forever"), t.ban_duration
         ),
         hub_anyway=int(t.ban_no_connector == "hub_anyway"),
-        filtered=int(t.short_stock == "play_illegal" or passing > 0 or king == BAN_RANK),
-        plain_gap=int(t.connection == "hub_gap" and king != BAN_RANK),
+        suit_major=int(t.start_search == "suit_major"),
+        start_effect=int(t.start_effect == "fires"),
+        hub_stays=int(t.hub_when_no_start_card == "stays"),
+        pay_last=int(t.gap_order == "after_effects"),
+        stuck_target=_index(("max_owner", "min_owner", "latest_lock"), t.stuck_target),
+        play_when_drawn=int(t.play_after_stuck_draw),
+        whole_exchange=int(t.exchange_short_hand == "skip"),
+        batch=int(t.limit_batch == "after_each_draw_batch"),
+        queen_counts=int(t.q_transient_counts),
+        resolved=int(t.effects_after_self_elimination == "resolved"),
+        jokers_to_stock=int(t.eliminated_jokers == "into_stock"),
+        laid_recallable=int(t.laid_cards_recallable),
+        locks_stay=int(t.lock_of_eliminated == "stays"),
+        start_recallable=int(t.ace_may_take_start_card),
+        recall_lifts=int(t.ace_recall_lifts_lock),
+        immune=int(t.complete_immune),
+        single_release=int(t.lock_release_by == "single_only"),
+        random_return=int(t.q_return_order == "random"),
+        jokers_lift=int(t.jokers_lift_locks),
+        pair_is_set=int(t.joker_pair_is_also_set and t.combos and t.set_exchange),
+        pair_forced=int(t.single_joker_with_both_held == "pair_forced"),
+        pair_from_next=int(t.jp_order == "from_next"),
+        ace_first=int(t.effect_order == "type_A_K_Q_J"),
+        draws_are_idle=int(t.drawn_rule == "all_stuck_even_with_stock"),
+        direction=1 if t.direction == "clockwise" else -1,
+        for_places=int(t.continue_for_places),
+        locked_member=int(t.set_with_locked_member == "allowed"),
+        owner_exempt=int(t.ban_owner_exempt),
+        bans_stay=int(t.ban_lifted_by == "nothing"),
+        filtered=int(filtered),
+        listed=int(filtered or t.play_after_stuck_draw or t.set_with_locked_member == "allowed"),
+        plain_gap=int(t.connection == "hub_gap" and king != BAN_RANK and t.hub_when_no_start_card == "stays"),
         faces=faces,
     )
 
@@ -751,8 +813,8 @@ CHOICES: dict[str, str | tuple[str, ...]] = {
     "king_rank": "rank",
 }
 
-# The stages of a play's effects, in the order of 1.6 step 8.
-S_TYPE, S_KING, S_QUEEN, S_JACK, S_ACE, S_END = range(6)
+# The stages of a play after its placing (1.6, steps 7 and 8), in the default order.
+S_TYPE, S_KING, S_QUEEN, S_JACK, S_ACE, S_PAY, S_END = range(7)
 
 STATE = np.dtype(
     [
@@ -776,7 +838,12 @@ STATE = np.dtype(
         ("pending", np.int64),  # cards chosen for an exchange
         ("receivers", np.int64),  # seats this play's Aces have named
         ("ace_card", np.int64),  # the card an Ace has named
+        ("price", np.int64),  # gap and tax still to pay (PJ-08)
+        ("tax", np.int64),
+        ("laid", np.int64),  # table cards that an elimination laid out
         ("lock_owner", np.int64, 4),  # -1 or a seat
+        ("lock_at", np.int64, 4),  # when it was set, counting locks
+        ("locks_set", np.int64),
         ("locked", np.int64),  # the lanes of all locked suits
         ("taxed", np.int64),  # the lanes of all taxed suits
         ("ban_rank", np.int64, 4),  # by the suit of the King; 0 none
@@ -788,6 +855,10 @@ STATE = np.dtype(
         ("grace", np.int64),  # PJ-16: the player of the pair flipped a Joker this turn
         ("over", np.int64),  # 0, or the outcome's code + 1
         ("winner", np.int64),
+        ("spare", np.int64),  # PJ-12: this decision follows a stuck draw
+        ("done", np.int64),  # the player at turn has finished: what is left of his play is dropped
+        ("finished", np.int64),  # seats that have finished (PJ-49)
+        ("finish_order", np.int64, SEATS),
         ("moment", np.int64),  # eliminations so far, counting those of one moment once
         ("out_moment", np.int64, SEATS),
         ("out_turn", np.int64, SEATS),
@@ -827,18 +898,19 @@ def _clear(state):
         state.own_turns[p] = 0
         state.drawn[p] = 0
         state.largest[p] = 0
+        state.finish_order[p] = 0
     for suit in range(4):
         state.lock_owner[suit] = -1
+        state.lock_at[suit] = 0
         state.ban_rank[suit] = 0
         state.ban_owner[suit] = -1
     for k in range(state.count.size):
         state.count[k] = 0
-    state.table = state.exiled = state.top = state.active = state.cur = state.first = 0
-    state.start_rank = state.start_card = state.phase = state.play = state.asking = state.left = (
-        state.pending
-    ) = 0
-    state.receivers = state.ace_card = state.locked = state.taxed = state.acted = 0
-    state.idle = state.passed = state.grace = state.over = state.moment = 0
+    state.table = state.exiled = state.laid = state.top = state.active = state.cur = state.first = 0
+    state.start_rank = state.start_card = state.phase = state.play = state.asking = state.left = 0
+    state.pending = state.receivers = state.ace_card = state.price = state.tax = 0
+    state.locks_set = state.locked = state.taxed = state.acted = state.idle = state.passed = 0
+    state.grace = state.over = state.spare = state.done = state.finished = state.moment = 0
     state.stage = S_END
     state.turn = 1
     state.winner = -1
@@ -850,14 +922,15 @@ SEARCH = np.array([7, 8, 6, 9, 5, 10, 4, 11, 3, 12, 2, 13, 1], dtype=np.int64)
 
 @helper
 def _start_search(rules, state):
-    """Find the start card (rank by rank, inside a rank S H D C) and its holder, the first player."""
+    """Find the start card (rank by rank, inside a rank S H D C; PJ-02) and its holder, the first player."""
     held = 0
     for p in range(rules.seats):
         held |= state.hand[p]
-    for rank in SEARCH:
-        found = held & (RANK_SET << (rank - 1))
-        if found:
-            state.start_card = found & -found
+    for step in range(52):
+        place, suit = (step % 13, step // 13) if rules.suit_major else (step // 4, step % 4)
+        card = held & (1 << (LANE * suit + SEARCH[place] - 1))
+        if card:
+            state.start_card = card
             break
     for p in range(rules.seats):
         if state.hand[p] & state.start_card:
@@ -894,12 +967,12 @@ def _card_gap(rules, state, table, bit):
     lane = (table >> (LANE * suit)) & LANE_MASK
     if rules.plain_gap:
         return min(abs(rank - state.start_rank), _nearest(lane, rank))
-    return _unusual_gap(rules, state, lane, rank)
+    return _unusual_gap(rules, state, table, lane, rank)
 
 
 @outlined
-def _unusual_gap(rules, state, lane, rank):
-    """The gap under another PJ-05 reading, or with ranks banned as connectors (h3a, PJ-55)."""
+def _unusual_gap(rules, state, table, lane, rank):
+    """The gap under another PJ-05 or PJ-06 reading, or with ranks banned as connectors (h3a, PJ-55)."""
     start = state.start_rank
     if rank == start:
         return 0
@@ -916,6 +989,8 @@ def _unusual_gap(rules, state, lane, rank):
     far = abs(rank - start)
     if not hub:
         return near
+    if not rules.hub_stays and table & (RANK_SET << (start - 1)) == 0:
+        return near if lane else far
     if rules.connection == VIRTUAL_CARD:
         return min(near, far - 1)
     if rules.connection == SUIT_ONLY and lane:
@@ -986,11 +1061,11 @@ def _tax(state, seat, cards):
 
 
 @helper
-def _banned(state, seat):
-    """The cards that bans of other seats forbid this seat to play (h3a)."""
+def _banned(rules, state, seat):
+    """The cards that bans, of other seats or of any (PJ-53), forbid this seat to play (h3a)."""
     cards = 0
     for k in range(4):
-        if state.ban_rank[k] and state.ban_owner[k] != seat:
+        if state.ban_rank[k] and (state.ban_owner[k] != seat or not rules.owner_exempt):
             cards |= RANK_SET << (state.ban_rank[k] - 1)
     return cards
 
@@ -1000,7 +1075,7 @@ def _playable(rules, state, seat):
     """The seat's regular cards that no lock and no ban keeps from being played, whatever they cost."""
     cards = state.hand[seat] & CARDS & ~_others(state, state.locked, seat)
     if rules.king == BAN_RANK:
-        cards &= ~_banned(state, seat)
+        cards &= ~_banned(rules, state, seat)
     return cards
 
 
@@ -1015,7 +1090,7 @@ def _affordable(rules, state, seat, cards):
 
 @helper
 def _can_play(rules, state, seat):
-    """Whether the seat has a legal play. If any combination is legal, so is one of its cards alone."""
+    """Whether the seat has a legal play. If any is, one card is legal alone or, PJ-50, in a pair with a locked one."""
     if state.hand[seat] & JOKERS:
         return True
     cards = _playable(rules, state, seat)
@@ -1025,8 +1100,26 @@ def _can_play(rules, state, seat):
         card = cards & -cards
         if _affordable(rules, state, seat, card):
             return True
+        if rules.locked_member and state.locked:
+            mates = _set_material(rules, state, seat, card) & (RANK_SET << (_rank(lowest(card)) - 1)) & ~card
+            while mates:
+                if _affordable(rules, state, seat, card | (mates & -mates)):
+                    return True
+                mates &= mates - 1
         cards ^= card
     return False
+
+
+@helper
+def _set_material(rules, state, seat, cards):
+    """The cards that may be in a set: those playable and, PJ-50, locked ones beside them; none of the start rank (L46)."""
+    if not rules.combos:
+        return 0
+    if rules.locked_member and state.locked:
+        cards = state.hand[seat] & CARDS
+        if rules.king == BAN_RANK:
+            cards &= ~_banned(rules, state, seat)
+    return cards & ~(RANK_SET << (state.start_rank - 1))
 
 
 @helper
@@ -1104,6 +1197,17 @@ def _straights(material, out, n):
 
 
 @helper
+def _with_any(cards, out, first, n):
+    """Keep of out[first:n] the plays that contain any of `cards`; the new n."""
+    kept = first
+    for i in range(first, n):
+        if out[i] & cards:
+            out[kept] = out[i]
+            kept += 1
+    return kept
+
+
+@helper
 def _plays(rules, state, seat, out):
     """List every legal play of the main decision: singles, sets, straights, Jokers, a pass."""
     n = 0
@@ -1121,9 +1225,11 @@ def _plays(rules, state, seat, out):
         n += 1
         rest &= rest - 1
     if rules.combos:
-        material = cards & ~(RANK_SET << (state.start_rank - 1))
-        n = _sets(material, out, n)
-        n = _straights(material, out, n)
+        singles = n
+        n = _sets(_set_material(rules, state, seat, cards), out, n)
+        if rules.locked_member:
+            n = _with_any(cards, out, singles, n)
+        n = _straights(cards & ~(RANK_SET << (state.start_rank - 1)), out, n)
     if rules.filtered:
         kept = 0
         for i in range(n):
@@ -1133,7 +1239,7 @@ def _plays(rules, state, seat, out):
         n = kept
     jokers = state.hand[seat] & JOKERS
     if jokers:
-        rest = jokers
+        rest = 0 if rules.pair_forced and jokers == JOKERS else jokers
         while rest:
             out[n] = rest & -rest
             n += 1
@@ -1141,7 +1247,7 @@ def _plays(rules, state, seat, out):
         if jokers == JOKERS:
             out[n] = JOKERS
             n += 1
-    if rules.passing and n:
+    if (rules.passing or state.spare) and n:
         out[n] = 0
         n += 1
     return n
@@ -1156,13 +1262,24 @@ def _stock_cards(state):
 
 
 @helper
+def _incomplete(rules, table, cards):
+    """Of these cards those whose suit is not complete on the table; all, where completion protects nothing (PJ-29)."""
+    if rules.immune:
+        for suit in range(4):
+            lane = LANE_MASK << (LANE * suit)
+            if table & lane == lane:
+                cards &= ~lane
+    return cards
+
+
+@helper
 def _recallable(rules, state):
-    """The table cards an Ace may take (L84): none of a complete suit (L19), none of this play (PJ-24)."""
-    cards = state.table
-    for suit in range(4):
-        lane = LANE_MASK << (LANE * suit)
-        if cards & lane == lane:
-            cards &= ~lane
+    """The table cards an Ace may take (L84): none of a complete suit (L19) or of this play (PJ-22, PJ-24, PJ-27)."""
+    cards = _incomplete(rules, state.table, state.table)
+    if not rules.laid_recallable:
+        cards &= ~state.laid
+    if not rules.start_recallable:
+        cards &= ~state.start_card
     if not rules.ace_takes_play:
         cards &= ~state.play
     return cards
@@ -1220,7 +1337,7 @@ def pick(rules, state, rng, stream, out):
         n = popcount(rest)
         k = below(rng, stream, n) if n > 1 else 0
         return lowest(nth_bit(rest, k)), n
-    if rules.filtered or state.start_rank == 0:
+    if rules.listed or state.start_rank == 0:
         n = _plays(rules, state, state.cur, out)
         k = below(rng, stream, n) if n > 1 else 0
         return out[k], n
@@ -1233,7 +1350,10 @@ def pick(rules, state, rng, stream, out):
         material = cards & ~(RANK_SET << (state.start_rank - 1))
         n += _count_sets(material) + _count_straights(material)
     jokers = popcount(hand & JOKERS)
-    total = n + jokers + (jokers == 2)
+    both = jokers == 2
+    if both and rules.pair_forced:
+        jokers = 0
+    total = n + jokers + both
     k = below(rng, stream, total) if total > 1 else 0
     if k < singles:
         return nth_bit(cards, k), total
@@ -1249,28 +1369,38 @@ def pick(rules, state, rng, stream, out):
 
 
 @helper
-def _next_seat(state, seat):
-    """The nearest active seat clockwise after `seat`; itself when there is no other."""
+def _next_seat(rules, state, seat):
+    """The nearest active seat after `seat` in the direction of play (PJ-47); itself when there is no other."""
+    if state.active == 0:
+        return seat
+    if rules.direction < 0:
+        before = state.active & ((1 << seat) - 1)
+        return highest(before if before else state.active)
     after = state.active >> (seat + 1)
-    if after:
-        return seat + 1 + lowest(after)
-    return lowest(state.active) if state.active else seat
+    return seat + 1 + lowest(after) if after else lowest(state.active)
 
 
 @helper
-def _gained(rules, state, seat, rng, log):
-    """After a seat gained cards: its largest hand, and the limit where that acts at any time (L164)."""
+def _seat_after(rules, seat, steps):
+    """The seat so many steps on in the direction of play, whether active or not."""
+    return (seat + steps * rules.direction) % rules.seats
+
+
+@helper
+def _gained(rules, state, seat, tested, rng, log):
+    """After a seat gained cards: its largest hand and, if tested, the limit."""
     held = popcount(state.hand[seat])
     state.largest[seat] = max(state.largest[seat], held)
-    if rules.limit_when == IMMEDIATE and held > rules.limit:
+    if tested and held > rules.limit:
         _eliminate(rules, state, 1 << seat, WORD.limit, rng, log)
 
 
 @helper
 def _draw(rules, state, seat, wanted, reason, rng, log):
-    """Draw up to `wanted` cards; under an immediate limit the first one too many ends draw and seat (PJ-17)."""
+    """Draw up to `wanted` cards; an immediate limit ends draw and seat with the first one too many (PJ-17, PJ-18)."""
     n = min(wanted, state.stock_end - state.top)
-    if rules.limit_when == IMMEDIATE:
+    tested = rules.limit_when == IMMEDIATE and (reason != WORD.queen or rules.queen_counts)
+    if tested and not rules.batch:
         n = min(n, max(1, rules.limit + 1 - popcount(state.hand[seat])))
     if n <= 0:
         return 0
@@ -1283,8 +1413,9 @@ def _draw(rules, state, seat, wanted, reason, rng, log):
     state.top = top + n
     state.hand[seat] = hand
     state.drawn[seat] += n
-    state.acted = 1
-    _gained(rules, state, seat, rng, log)
+    if not rules.draws_are_idle:
+        state.acted = 1
+    _gained(rules, state, seat, tested, rng, log)
     return n
 
 
@@ -1337,15 +1468,15 @@ def _unban(state, suit, reason, log):
 
 
 @helper
-def _place(state, cards, log):
-    """Put regular cards on the table; suits that become complete lose their lock (L19)."""
+def _place(rules, state, cards, log):
+    """Put regular cards on the table; suits that become complete lose their lock (L19, PJ-29)."""
     state.table |= cards
     while cards:
         suit = lowest(cards) // LANE
         lane = LANE_MASK << (LANE * suit)
         cards &= ~lane
         if state.table & lane == lane:
-            if state.lock_owner[suit] >= 0:
+            if rules.immune and state.lock_owner[suit] >= 0:
                 _unlock(state, suit, WORD.complete, log)
             emit(log, COMPLETE, suit)
 
@@ -1358,34 +1489,52 @@ def _lay_out(rules, state, seat, cards, rng, log):
     """What becomes of an eliminated hand's regular cards (L6-7, PJ-20), its Jokers, locks and bans (L78)."""
     regular = cards & CARDS
     jokers = cards & JOKERS
+    back = jokers if rules.jokers_to_stock else 0
     if rules.layout == TO_TABLE:
         _put_all(state, seat, regular, WORD.table, log)
     elif rules.layout == OUT_OF_GAME:
         _put_all(state, seat, regular, WORD.removed, log)
         state.exiled |= regular
-    elif regular:
-        _put_all(state, seat, regular, WORD.stock_shuffled, log)
-        _to_stock(state, regular)
+    else:
+        back |= regular
+    if back:
+        _put_all(state, seat, back, WORD.stock_shuffled, log)
+        _to_stock(state, back)
         _shuffle_stock(state, rng, log)
-    _put_all(state, seat, jokers, WORD.exiled, log)
-    state.exiled |= jokers
+    _put_all(state, seat, jokers & ~back, WORD.exiled, log)
+    state.exiled |= jokers & ~back
+    if not rules.locks_stay:
+        _end_locks(state, seat, WORD.owner_eliminated, log)
+    if not rules.bans_stay:
+        _end_bans(state, seat, WORD.owner_eliminated, log)
+    if rules.layout == TO_TABLE:
+        state.laid |= regular
+        _place(rules, state, regular, log)
+
+
+@helper
+def _end_locks(state, seat, reason, log):
+    """End every lock and tax of a seat (L78)."""
     for suit in range(4):
         if state.lock_owner[suit] == seat:
-            _unlock(state, suit, WORD.owner_eliminated, log)
+            _unlock(state, suit, reason, log)
+
+
+@helper
+def _end_bans(state, seat, reason, log):
+    """End every ban of a seat."""
     for suit in range(4):
         if state.ban_rank[suit] and state.ban_owner[suit] == seat:
-            _unban(state, suit, WORD.owner_eliminated, log)
-    if rules.layout == TO_TABLE:
-        _place(state, regular, log)
+            _unban(state, suit, reason, log)
 
 
 @outlined
 def _eliminate(rules, state, seats, reason, rng, log):
-    """Eliminate a set of seats judged at one moment, in seat order from the player at turn; maybe that ends the game."""
+    """Eliminate a set of seats judged at one moment, in seat order from the player at turn; it may end the game."""
     state.moment += 1
     state.acted = 1
     for step in range(rules.seats):
-        seat = (state.cur + step) % rules.seats
+        seat = _seat_after(rules, state.cur, step)
         if not seats >> seat & 1:
             continue
         emit(log, ELIMINATE, seat, reason)
@@ -1401,10 +1550,20 @@ def _eliminate(rules, state, seats, reason, rng, log):
         if state.own_turns[seat] <= 2:
             state.count[C.early_eliminations] += 1
         _lay_out(rules, state, seat, cards, rng, log)
+    _count_active(rules, state)
+
+
+@helper
+def _count_active(rules, state):
+    """End the game when at most one seat is left in it (PJ-45, PJ-49)."""
     left = popcount(state.active)
-    if left == 0:
+    if left > 1:
+        return
+    if state.finished:
+        state.over = WIN + 1
+    elif left == 0:
         state.over = DRAWN + 1
-    elif left == 1 and not rules.must_go_out:
+    elif not rules.must_go_out:
         state.over = SURVIVOR + 1
         state.winner = lowest(state.active)
 
@@ -1424,16 +1583,34 @@ def _test_limit(rules, state, seats, rng, log):
 
 
 @helper
-def _win(state, seat, log):
+def _finish(rules, state, seat, log):
+    """A seat has no cards left: it wins and the game ends (L5) or, PJ-49, goes on for the places."""
     emit(log, FINISH, seat)
-    state.over = WIN + 1
-    state.winner = seat
+    state.finished += 1
+    state.finish_order[seat] = state.finished
+    if state.finished == 1:
+        state.winner = seat
+    state.done = 1
+    if not rules.for_places:
+        state.over = WIN + 1
+        return
+    state.active &= ~(1 << seat)
+    _end_locks(state, seat, WORD.owner_finished, log)
+    if not rules.bans_stay:
+        _end_bans(state, seat, WORD.owner_finished, log)
+    _count_active(rules, state)
 
 
 @helper
-def _play_is_dead(state):
-    """Whether the game is over or the player at turn is out: what is left of his play is dropped (PJ-19)."""
-    return state.over != 0 or not state.active >> state.cur & 1
+def _is_in(state):
+    """Whether the player at turn is in the game."""
+    return state.active >> state.cur & 1
+
+
+@helper
+def _play_is_dead(rules, state):
+    """Whether what is left of the play is dropped: the game is over, or its player is out (PJ-19) or has finished."""
+    return state.over != 0 or state.done != 0 or not (_is_in(state) or rules.resolved)
 
 
 # --- Effects (1.7) ----------------------------------------------------------------------------------------------------
@@ -1460,12 +1637,13 @@ def _start_type_effect(rules, state, rng, log):
     n = popcount(cards)
     if n < 2:
         return
-    if cards & (cards >> 1):
-        hit = _next_seat(state, state.cur)
+    if cards & (cards >> 1) and cards != JOKERS:
+        hit = _next_seat(rules, state, state.cur)
         if rules.straight_hit and hit != state.cur:
             state.count[C.straight_hits] += _draw(rules, state, hit, n - 1, WORD.straight_hit, rng, log)
-    elif rules.set_exchange:
-        state.left = min(n - 1, popcount(state.hand[state.cur]))
+    elif rules.set_exchange and _is_in(state):
+        held = popcount(state.hand[state.cur])
+        state.left = 0 if rules.whole_exchange and held < n - 1 else min(n - 1, held)
         if state.left:
             _ask(state, EXCHANGE_CARD)
 
@@ -1492,12 +1670,7 @@ def _exchange_card(rules, state, card, rng, log):
 @helper
 def _kings_at_work(rules, state):
     """The Kings of the play that act: those of suits not complete (L19), only the first under PJ-43 once."""
-    kings = state.play & rules.faces & (RANK_SET << 12)
-    if kings:
-        for suit in range(4):
-            lane = LANE_MASK << (LANE * suit)
-            if state.table & lane == lane:
-                kings &= ~lane
+    kings = _incomplete(rules, state.table, state.play & rules.faces & (RANK_SET << 12))
     return kings & -kings if rules.once else kings
 
 
@@ -1506,6 +1679,10 @@ def _lock(state, suit, tax, log):
     """The player at turn locks (or taxes) a suit (L72-78)."""
     lane = LANE_MASK << (LANE * suit)
     state.lock_owner[suit] = state.cur
+    state.locks_set += 1
+    state.lock_at[suit] = state.locks_set
+    state.locked &= ~lane
+    state.taxed &= ~lane
     if tax:
         state.taxed |= lane
     else:
@@ -1517,7 +1694,7 @@ def _lock(state, suit, tax, log):
 def _start_kings(rules, state, log):
     """Kings lock or tax their suits at once; naming a rank or a mode is a decision each (L72-78, L136)."""
     kings = _kings_at_work(rules, state)
-    if kings == 0:
+    if kings == 0 or not _is_in(state):
         return
     state.count[C.kings] += popcount(kings)
     if rules.king == BAN_RANK or rules.king == CHOOSE_KING:
@@ -1541,6 +1718,8 @@ def _king_decided(rules, state, move, log):
     if state.phase == KING_MODE:
         _lock(state, suit, move, log)
     else:
+        if state.ban_rank[suit]:
+            _unban(state, suit, WORD.next_king, log)
         state.ban_rank[suit] = move
         state.ban_owner[suit] = state.cur
         emit(log, BAN, move, state.cur, card)
@@ -1553,11 +1732,11 @@ def _king_decided(rules, state, move, log):
 def _start_queens(rules, state, rng, log):
     """Queens draw at once (L79-80, L113); the cards then put back are decisions."""
     queens = _effect_count(rules, state.play, 12)
-    if queens == 0:
+    if queens == 0 or not _is_in(state):
         return
     state.count[C.queens] += queens
     drawn = _draw(rules, state, state.cur, queens, WORD.queen, rng, log)
-    if _play_is_dead(state):
+    if state.over or not _is_in(state):
         return
     state.left = min(queens, popcount(state.hand[state.cur])) if rules.must_return else drawn
     if state.left:
@@ -1565,21 +1744,29 @@ def _start_queens(rules, state, rng, log):
 
 
 @helper
-def _queen_return(state, card, log):
+def _queen_return(rules, state, card, rng, log):
+    """A card goes back on top of the stock; in a random order all go together after the last choice (PJ-32)."""
     state.hand[state.cur] ^= 1 << card
-    state.top -= 1
-    state.stock[state.top] = card
-    emit(log, PUT, state.cur, card, WORD.stock_top)
+    state.pending |= 1 << card
     state.left -= 1
-    if state.left == 0:
-        state.asking = 0
+    if state.left and rules.random_return:
+        return
+    n = _pool(rules, state, state.pending)
+    state.pending = 0
+    if n > 1:
+        shuffle(rng, CHANCE, state.pool, 0, n)
+    for i in range(n):
+        state.top -= 1
+        state.stock[state.top] = state.pool[i]
+        emit(log, PUT, state.cur, np.int64(state.pool[i]), WORD.stock_top)
+    state.asking = int(state.left > 0)
 
 
 @helper
 def _start_jacks(rules, state):
     """Every Jack will take a card out of the stock, while there is one."""
     jacks = min(_effect_count(rules, state.play, 11), state.stock_end - state.top)
-    if jacks:
+    if jacks and _is_in(state):
         state.count[C.jacks] += jacks
         state.left = jacks
         _ask(state, JACK_TAKE)
@@ -1599,9 +1786,9 @@ def _jack_take(rules, state, card, rng, log):
     state.hand[seat] |= 1 << card
     state.drawn[seat] += 1
     emit(log, DRAW, seat, card, WORD.jack)
-    _gained(rules, state, seat, rng, log)
-    state.left -= 1
-    if state.left == 0 and not _play_is_dead(state):
+    _gained(rules, state, seat, rules.limit_when == IMMEDIATE, rng, log)
+    state.left = state.left - 1 if _is_in(state) else 0
+    if state.left == 0 and not _play_is_dead(rules, state):
         _shuffle_stock(state, rng, log)
         state.asking = 0
 
@@ -1633,23 +1820,28 @@ def _ace_receiver(rules, state, seat, rng, log):
     state.count[C.self_recalls] += seat == state.cur
     emit(log, RECALL, card, seat)
     if _rank(card) == 13:
-        if state.lock_owner[suit] >= 0:
+        if rules.recall_lifts and state.lock_owner[suit] >= 0:
             _unlock(state, suit, WORD.king_recalled, log)
-        if state.ban_rank[suit]:
+        if state.ban_rank[suit] and not rules.bans_stay:
             _unban(state, suit, WORD.king_recalled, log)
-    _gained(rules, state, seat, rng, log)
+    _gained(rules, state, seat, rules.limit_when == IMMEDIATE, rng, log)
     state.left -= 1
-    if not _play_is_dead(state):
+    if not _play_is_dead(rules, state):
         _next_ace(rules, state)
 
 
 @outlined
 def _run_effects(rules, state, rng, log):
-    """Run the stages of the play's effects until one needs a decision or all are done (L111)."""
+    """Run the stages of the play until one needs a decision or all are done (L111)."""
     while state.stage != S_END:
         stage = state.stage
         state.stage += 1
-        if stage == S_TYPE:
+        if rules.ace_first and S_TYPE < stage < S_PAY:
+            stage = S_ACE if stage == S_KING else stage - 1
+        if state.play == JOKERS and stage != S_TYPE:
+            state.stage = S_END
+            _joker(rules, state, JOKERS, rng, log)
+        elif stage == S_TYPE:
             _start_type_effect(rules, state, rng, log)
         elif stage == S_KING:
             _start_kings(rules, state, log)
@@ -1657,9 +1849,11 @@ def _run_effects(rules, state, rng, log):
             _start_queens(rules, state, rng, log)
         elif stage == S_JACK:
             _start_jacks(rules, state)
-        else:
+        elif stage == S_ACE:
             _start_aces(rules, state)
-        if _play_is_dead(state):
+        elif rules.pay_last and _is_in(state):
+            _pay(rules, state, state.price, state.tax, rng, log)
+        if _play_is_dead(rules, state):
             state.stage = S_END
         elif state.asking:
             return
@@ -1737,7 +1931,7 @@ def _deal_black(rules, state):
     """Deal the shuffled pool back in the old sizes, from the player on (L89-91; PJ-59)."""
     at = 0
     for step in range(rules.seats):
-        p = (state.cur + step) % rules.seats
+        p = _seat_after(rules, state.cur, step)
         n = popcount(state.hand[p])
         state.hand[p] = 0
         for _ in range(n):
@@ -1758,7 +1952,7 @@ def _take_top(state, seat):
 def _deal_red(rules, state):
     """Everybody draws his old size from the shuffled stock, from the player on (L92-94; PJ-59)."""
     for step in range(rules.seats):
-        p = (state.cur + step) % rules.seats
+        p = _seat_after(rules, state.cur, step)
         n = popcount(state.hand[p])
         state.hand[p] = 0
         if step == 0 and rules.count_joker:
@@ -1770,8 +1964,9 @@ def _deal_red(rules, state):
 @helper
 def _deal_pair(rules, state, log):
     """Every active seat flips its first card, then draws on in turn up to the size it calls for (L101-104)."""
+    begin_at = state.cur + rules.pair_from_next * rules.direction
     for step in range(rules.seats):
-        p = (state.cur + step) % rules.seats
+        p = _seat_after(rules, begin_at, step)
         state.hand[p] = 0
         state.pool[p] = 0
         if state.active >> p & 1 and state.top < state.stock_end:
@@ -1779,13 +1974,13 @@ def _deal_pair(rules, state, log):
             emit(log, FLIP, card)
             _take_top(state, p)
             state.pool[p] = _pair_target(rules, card)
-            if step == 0 and card >= BLACK_JOKER:
+            if p == state.cur and card >= BLACK_JOKER:
                 state.grace = 1
     short = True
     while short and state.top < state.stock_end:
         short = False
         for step in range(rules.seats):
-            p = (state.cur + step) % rules.seats
+            p = _seat_after(rules, begin_at, step)
             if popcount(state.hand[p]) < state.pool[p]:
                 _take_top(state, p)
                 short = True
@@ -1796,21 +1991,30 @@ def _deal_pair(rules, state, log):
 
 @helper
 def _owners_target(rules, state, seat):
-    """The draws of a stuck seat: up to the largest hand of an owner whose lock blocks it, at least 1 (L75-77)."""
-    due = 1
+    """The draws of a stuck seat: up to the hand of the owner whose lock blocks it, at least 1 (L75-77, PJ-11)."""
+    due = 0
+    latest = 0
     if rules.match_stuck:
+        mine = popcount(state.hand[seat])
         for suit in range(4):
             owner = state.lock_owner[suit]
             lane = LANE_MASK << (LANE * suit)
             if owner >= 0 and owner != seat and state.hand[seat] & state.locked & lane:
-                due = max(due, popcount(state.hand[owner]) - popcount(state.hand[seat]))
-    return due
+                more = max(1, popcount(state.hand[owner]) - mine)
+                if rules.stuck_target == LATEST_LOCK:
+                    due = more if state.lock_at[suit] > latest else due
+                    latest = max(latest, state.lock_at[suit])
+                elif rules.stuck_target == MIN_OWNER and due:
+                    due = min(due, more)
+                else:
+                    due = max(due, more)
+    return max(due, 1)
 
 
 @helper
-def _release(state, cards, log):
-    """A play of the owner that contains a locked suit releases it (L73)."""
-    if cards & (state.locked | state.taxed) == 0:
+def _release(rules, state, cards, log):
+    """A play of the owner that contains a locked suit releases it (L73, PJ-30)."""
+    if cards & (state.locked | state.taxed) == 0 or (rules.single_release and cards & (cards - 1)):
         return
     for suit in range(4):
         if state.lock_owner[suit] == state.cur and cards & (LANE_MASK << (LANE * suit)):
@@ -1828,23 +2032,27 @@ def _release_bans(state, cards, log):
 
 @helper
 def _pass(rules, state, rng, log):
-    """A voluntary pass (PJ-10)."""
+    """A voluntary pass (PJ-10), or no play after a stuck draw (PJ-12)."""
+    emit(log, PASS, state.cur)
+    if state.spare:
+        return
     state.passed += 1
     state.count[C.passes] += 1
-    emit(log, PASS, state.cur)
     if rules.passing == 1:
         _draw(rules, state, state.cur, 1, WORD.pass_, rng, log)
 
 
 @helper
 def _play(rules, state, cards, rng, log):
-    """Steps 3 to 7 of a turn: the play, what it releases and completes, and its price. Leaves the effects to run."""
+    """Steps 3 to 7 of a turn: the play, what it releases and completes, its price. Leaves the effects to run."""
     seat = state.cur
     price = gap(rules, state, cards)
     tax = _tax(state, seat, cards)
     emit(log, PLAY, seat, cards, price)
-    if state.start_rank == 0:
+    starts = state.start_rank == 0
+    if starts:
         state.start_rank = _rank(lowest(cards))
+        state.start_card = cards
     n = popcount(cards)
     state.hand[seat] ^= cards
     state.acted = 1
@@ -1853,28 +2061,52 @@ def _play(rules, state, cards, rng, log):
     state.play = cards
     state.stage = S_END
     if cards & JOKERS:
-        _joker(rules, state, cards, rng, log)
+        _play_jokers(rules, state, cards, rng, log)
         return
     if n > 1:
         state.count[C.straights if cards & (cards >> 1) else C.sets] += 1
-    _release(state, cards, log)
-    _place(state, cards, log)
+    _release(rules, state, cards, log)
+    _place(rules, state, cards, log)
     if rules.win_check == ON_EMPTY and state.hand[seat] == 0:
-        _win(state, seat, log)
+        _finish(rules, state, seat, log)
         return
-    state.count[C.gap_draws] += _draw(rules, state, seat, price, WORD.gap, rng, log)
-    if tax and not _play_is_dead(state):
-        _draw(rules, state, seat, tax, WORD.tax, rng, log)
-    if _play_is_dead(state):
-        return
-    if rules.king == BAN_RANK and rules.ban_duration == OWNER_PLAYS:
-        _release_bans(state, cards, log)
-    if rules.win_check == AFTER_COST and state.hand[seat] == 0:
-        _win(state, seat, log)
-        return
-    if n > 1 or cards & rules.faces:
+    if rules.pay_last:
+        state.price = price
+        state.tax = tax
+        state.stage = S_PAY
+    else:
+        _pay(rules, state, price, tax, rng, log)
+    if (n > 1 or cards & rules.faces) and (rules.start_effect or not starts):
         state.stage = S_TYPE
         state.receivers = 0
+
+
+@helper
+def _pay(rules, state, price, tax, rng, log):
+    """Step 7: the draws that a play costs, what ends with them, and the win test after the cost."""
+    seat = state.cur
+    state.count[C.gap_draws] += _draw(rules, state, seat, price, WORD.gap, rng, log)
+    if tax and not state.over and _is_in(state):
+        _draw(rules, state, seat, tax, WORD.tax, rng, log)
+    if state.over or not _is_in(state):
+        return
+    if rules.king == BAN_RANK and rules.ban_duration == OWNER_PLAYS:
+        _release_bans(state, state.play, log)
+    if rules.win_check == AFTER_COST and state.hand[seat] == 0:
+        _finish(rules, state, seat, log)
+
+
+@helper
+def _play_jokers(rules, state, cards, rng, log):
+    """A Joker or both: lifts every lock under PJ-37, exchanges like a set under PJ-38, then redeals."""
+    if rules.jokers_lift:
+        for suit in range(4):
+            if state.lock_owner[suit] >= 0:
+                _unlock(state, suit, WORD.joker, log)
+    if cards == JOKERS and rules.pair_is_set:
+        state.stage = S_TYPE
+    else:
+        _joker(rules, state, cards, rng, log)
 
 
 @helper
@@ -1886,8 +2118,8 @@ def _limit_seats(rules, state):
     if rules.limit_when == ANY_TURN_END:
         return state.active
     if rules.limit_when == ROUND_END:
-        step = (_next_seat(state, state.cur) - state.cur - 1) % rules.seats
-        home = (state.first - state.cur - 1) % rules.seats
+        step = ((_next_seat(rules, state, state.cur) - state.cur) * rules.direction - 1) % rules.seats
+        home = ((state.first - state.cur) * rules.direction - 1) % rules.seats
         return state.active if home <= step else 0
     return 0
 
@@ -1907,9 +2139,10 @@ def _lone_jokers(rules, state):
 def _end_turn(rules, state, rng, log):
     """Step 9 of a turn."""
     seat = state.cur
-    if state.active >> seat & 1 and state.hand[seat] == 0:
-        _win(state, seat, log)
-        return
+    if _is_in(state) and state.hand[seat] == 0:
+        _finish(rules, state, seat, log)
+        if state.over:
+            return
     tested = _limit_seats(rules, state)
     if tested:
         _test_limit(rules, state, tested, rng, log)
@@ -1921,14 +2154,13 @@ def _end_turn(rules, state, rng, log):
         return
     active = popcount(state.active)
     state.idle = 0 if state.acted else state.idle + 1
-    if rules.passing and state.passed >= active:
+    if (rules.passing and state.passed >= active) or (state.idle < active and state.turn >= rules.max_turns):
         state.over = STALLED + 1
+        state.winner = -1
     elif state.idle >= active:
-        state.over = DRAWN + 1
-    elif state.turn >= rules.max_turns:
-        state.over = STALLED + 1
+        state.over = (WIN if state.finished else DRAWN) + 1
     else:
-        state.cur = _next_seat(state, seat)
+        state.cur = _next_seat(rules, state, seat)
         state.turn += 1
 
 
@@ -1948,6 +2180,8 @@ def _start_turn(rules, state, rng, log):
     seat = state.cur
     state.acted = 0
     state.grace = 0
+    state.spare = 0
+    state.done = 0
     state.own_turns[seat] += 1
     if rules.king == BAN_RANK and rules.ban_duration == ONE_ROUND:
         for suit in range(4):
@@ -1971,6 +2205,12 @@ def _start_turn(rules, state, rng, log):
     state.count[C.stuck_draws] += _draw(
         rules, state, seat, _owners_target(rules, state, seat), WORD.stuck, rng, log
     )
+    if rules.play_when_drawn and not state.over and _is_in(state) and _can_play(rules, state, seat):
+        state.spare = 1
+        if recording(log):
+            _log_turn(rules, state, True, log)
+        state.phase = MAIN
+        return True
     return False
 
 
@@ -2016,7 +2256,7 @@ def apply(rules, state, move, rng, log):
     elif phase == EXCHANGE_CARD:
         _exchange_card(rules, state, move, rng, log)
     elif phase == QUEEN_RETURN:
-        _queen_return(state, move, log)
+        _queen_return(rules, state, move, rng, log)
     elif phase == JACK_TAKE:
         _jack_take(rules, state, move, rng, log)
     elif phase == ACE_CARD:
@@ -2026,7 +2266,7 @@ def apply(rules, state, move, rng, log):
         _ace_receiver(rules, state, move, rng, log)
     else:
         _king_decided(rules, state, move, log)
-    if _play_is_dead(state):
+    if _play_is_dead(rules, state):
         state.stage = S_END
         state.asking = 0
     elif state.asking:
@@ -2041,15 +2281,17 @@ def apply(rules, state, move, rng, log):
 
 @helper
 def standing(rules, state, seat):
-    """Fewest cards lead; an eliminated seat is behind everybody."""
-    return popcount(state.hand[seat]) if state.active >> seat & 1 else DECK + 1
+    """Fewest cards lead; a seat that has finished is ahead, an eliminated one behind everybody."""
+    if state.active >> seat & 1 or state.finish_order[seat]:
+        return popcount(state.hand[seat])
+    return DECK + 1
 
 
 @helper
 def _order(state, seat):
-    """A seat's place as a sortable number: the winner, active seats by hand size, the eliminated, latest first (1.8)."""
-    if seat == state.winner:
-        return -1
+    """A seat's place as a number to sort by: the finished, active seats by hand size, the latest eliminated (1.8)."""
+    if seat == state.winner or state.finish_order[seat]:
+        return state.finish_order[seat] - DECK
     if state.active >> seat & 1:
         return popcount(state.hand[seat])
     return 1000 - state.out_moment[seat]
@@ -2076,6 +2318,7 @@ def outcome(rules, state, row):
     row.outcome = state.over - 1
     row.turns = state.turn
     row.first = state.first
+    row.direction = rules.direction
     for p in range(rules.seats):
         place = 1
         mine = _order(state, p)
@@ -2196,7 +2439,7 @@ def features(rules, state, move, x):
     elif phase == ACE_RECEIVER:
         note(x, F.seat_self, move == state.cur)
         note(x, F.seat_cards, popcount(state.hand[move]))
-        note(x, F.seat_next, move == _next_seat(state, state.cur))
+        note(x, F.seat_next, move == _next_seat(rules, state, state.cur))
         note(x, F.seat_over, popcount(state.hand[move]) >= rules.limit)
     elif phase == KING_RANK:
         note(x, F.rank_own, popcount(state.hand[state.cur] & (RANK_SET << (move - 1))))
@@ -2235,7 +2478,7 @@ def _play_features(rules, state, cards, x):
     note(x, F.opens_others, popcount(then & ~hand) - popcount(before & ~hand & ~cards))
     if n > 1:
         if cards & (cards >> 1):
-            hit = _next_seat(state, seat)
+            hit = _next_seat(rules, state, seat)
             note(x, F.hit, (n - 1) * rules.straight_hit)
             note(x, F.hit_near_win, (n - 1) * rules.straight_hit * (popcount(state.hand[hit]) <= 2))
         else:
@@ -2379,8 +2622,8 @@ def from_position(
     elif position.table:
         raise ImpossiblePosition("start_rank", "missing; with cards on the table the start rank is known")
     else:
-        _find_start(hands, state)
-    _set_locks(position, state)
+        _find_start(rules, hands, state)
+    _set_locks(rules, position, state)
 
 
 def _clear_plain(state: Any) -> None:
@@ -2402,7 +2645,8 @@ def _check_seats(rules: PaijieRules, position: PaijiePosition) -> None:
     named = [("to_move", position.to_move), *(("locks", seat) for seat in position.locks.values())]
     named += [("taxes", seat) for seat in position.taxes.values()]
     for key, seat in named + [("bans", ban.seat) for ban in position.bans.values()]:
-        if seat not in active:
+        stays = rules.bans_stay if key == "bans" else rules.locks_stay and key != "to_move"
+        if seat not in active and not (stays and 0 <= seat < rules.seats):
             raise ImpossiblePosition(key, f"{seat} is no active seat")
 
 
@@ -2424,27 +2668,28 @@ def _check_cards(rules: PaijieRules, position: PaijiePosition, deck: int) -> Non
                 )
 
 
-def _find_start(hands: list[int], state: Any) -> None:
-    """The start search for given hands (1.2)."""
-    for rank in SEARCH:
-        for suit in range(4):
-            card = 1 << (LANE * suit + int(rank) - 1)
-            for seat, hand in enumerate(hands):
-                if hand & card:
-                    state.start_card, state.first, state.cur = card, seat, seat
-                    return
+def _find_start(rules: PaijieRules, hands: list[int], state: Any) -> None:
+    """The start search for given hands (1.2, PJ-02)."""
+    order = [(int(rank), suit) for rank in SEARCH for suit in range(4)]
+    for rank, suit in sorted(order, key=lambda place: place[1]) if rules.suit_major else order:
+        card = 1 << (LANE * suit + rank - 1)
+        for seat, hand in enumerate(hands):
+            if hand & card:
+                state.start_card, state.first, state.cur = card, seat, seat
+                return
     raise ImpossiblePosition("hands", "nobody holds a card to start with")
 
 
-def _set_locks(position: PaijiePosition, state: Any) -> None:
+def _set_locks(rules: PaijieRules, position: PaijiePosition, state: Any) -> None:
     """Locks, taxes and bans; each needs its King on the table, a lock or tax also a suit that is not complete."""
     for key, owners in (("locks", position.locks), ("taxes", position.taxes), ("bans", position.bans)):
         for suit in owners:
             k = SUITS.index(suit)
             lane = (int(state.table) >> (LANE * k)) & LANE_MASK
-            if not lane >> 12:
+            lost = not rules.recall_lifts if key != "bans" else rules.bans_stay
+            if not lane >> 12 and not lost:
                 raise ImpossiblePosition(key, f"{suit}K is not on the table")
-            if lane == LANE_MASK and key != "bans":
+            if lane == LANE_MASK and key != "bans" and rules.immune:
                 raise ImpossiblePosition(key, f"suit {suit} is complete; nothing acts on it")
     for suit, seat in (*position.locks.items(), *position.taxes.items()):
         k = SUITS.index(suit)

@@ -63,7 +63,7 @@ def _best(rules, state, x, rng, stream, out, tied, n):
 
 @helper
 def choose_basic(rules, state, seat, lineup, rng, out, tied, total):
-    """(move, number of legal moves) of the player in `seat`; `out`, `tied` (int64 [max_moves]), `total` ([1]): scratch."""
+    """(move, number of legal moves) of the player in `seat`. Scratch: `out`, `tied` int64 [max_moves], `total` [1]."""
     stream = SEAT + seat
     if lineup.kind[seat] == RANDOM:
         return pick(rules, state, rng, stream, out)
