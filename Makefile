@@ -15,7 +15,7 @@ FRESH := $(shell [ "$$(cat $(STAMP) 2>/dev/null)" = "$$(pwd) $(PYTHON)" ] \
            && $(BIN)/python -c 'import importlib.util as u; exit(not u.find_spec("numba"))' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
-.PHONY: help sweep report bench test test-all lint format clean new
+.PHONY: help sweep report bench test test-all golden lint format clean new
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,9 @@ test: $(STAMP) ## the quick tests
 
 test-all: $(STAMP) ## all tests
 	$(BIN)/python -m pytest $(ARGS)
+
+golden: $(STAMP) ## write the golden game logs anew, after a deliberate change
+	$(BIN)/python -m tests.golden
 
 lint: $(STAMP) ## check format, style and types
 	$(BIN)/ruff format --check .

@@ -253,11 +253,16 @@ def answers(sweep: Sweep, metrics: pd.DataFrame, contrasts: pd.DataFrame) -> lis
     """
     names = _Names(sweep)
     kinds: Mapping[str, Callable[[Question], Answer]] = {
-        "opening_class": lambda question: _opening_class(question, names, metrics),
-        "first_player": lambda question: _first_player(question, names, metrics),
+        "opening_class": lambda question: _opening_class(question, names, _about(question, metrics)),
+        "first_player": lambda question: _first_player(question, names, _about(question, metrics)),
         "change": lambda question: _change(question, names, metrics, contrasts),
     }
     return [kinds[question.kind](question) for question in sweep.answers]
+
+
+def _about(question: Question, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table that a question is about."""
+    return select(table, game=question.game) if question.game else table
 
 
 def metric_words(game: Game, metric: str, key: str) -> Words:
@@ -286,6 +291,7 @@ _SEAT_WORDS = {
     "decisions": _words("decisions", "決策數"),
     "choices": _words("decisions with more than one legal move", "有選擇的決策數"),
     "largest_hand": _words("largest hand", "最大手牌張數"),
+    "score": _words("score", "得分"),
 }
 _OUTCOME_WORDS = {
     "win": _words("games with a winner", "有人獲勝的局"),

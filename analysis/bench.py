@@ -7,6 +7,7 @@ Compiling is measured in a process of its own with an empty cache; the start is 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,9 @@ from sim.games import games
 
 SEATS = 4
 PLAYERS = ("random", "greedy")
+PROGRAMS = Path(__file__).parents[1] / "tests" / "bench"
+"""Plain C programs that play a game's default ruleset with random players at `SEATS` seats: GAME.c."""
+
 SECONDS = 0.5
 """About how long one repetition of one case takes."""
 
@@ -38,6 +42,7 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "games": "games/s, one thread",
         "decisions": "decisions/s, one thread",
         "two": "two threads against one",
+        "plain": "{name}: games/s of plain C, and ours against it",
         "start": "Start and memory",
         "compile": "compile with an empty cache",
         "cached": "command to first game, cached",
@@ -52,6 +57,7 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "games": "單執行緒每秒局數",
         "decisions": "單執行緒每秒決策數",
         "two": "兩執行緒與單執行緒之比",
+        "plain": "{name}：純 C 程式每秒局數，與本程式之比",
         "start": "啟動與記憶體",
         "compile": "空快取時的編譯時間",
         "cached": "有快取時，從命令到第一局",
@@ -103,9 +109,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Bench:
-    """All measurements: the cases, seconds by game to compile and to start, and the peak memory in MiB."""
+    """All measurements: the cases, what plain C programs reach, seconds by game to compile and to start, and MiB."""
 
     cases: list[Case]
+    plain_c: Mapping[str, list[float]]
     compile: Mapping[str, float]
     start: Mapping[str, float]
     memory: float | None
@@ -115,30 +122,51 @@ def run_bench(repeats: int) -> Bench:
     """Measure everything; the speeds `repeats` times."""
     compiling = {name: compile_seconds(name) for name in games()}
     start = {name: start_seconds(name) for name in games()}
-    cases = [_case(name, player) for name in games() for player in PLAYERS]
+    cases = [_case(name, player) for name in games() for player in PLAYERS if load_player(player).plays(name)]
     for case in cases:
         case.calibrate()
-    for _ in range(repeats):
-        for case in cases:
-            case.measure()
-    return Bench(cases, compiling, start, peak_mebibytes())
+    with tempfile.TemporaryDirectory(prefix="fairdeal-") as folder:
+        programs = build_programs(Path(folder))
+        plain_c: dict[str, list[float]] = {name: [] for name in programs}
+        for _ in range(repeats):
+            for case in cases:
+                case.measure()
+                name = case.group.game
+                if name in programs and case.group.lineup[0].name == PLAYERS[0]:
+                    plain_c[name].append(_program_speed(programs[name], case.deals))
+    return Bench(cases, plain_c, compiling, start, peak_mebibytes())
+
+
+def build_programs(folder: Path) -> dict[str, Path]:
+    """The plain C programs of games, by game, compiled into `folder`; none where there is no gcc or no source."""
+    compiler = shutil.which("gcc")
+    programs = {}
+    for source in sorted(PROGRAMS.glob("*.c")) if compiler else []:
+        programs[source.stem] = folder / source.stem
+        flags = ("-O3", "-march=native", "-o", str(programs[source.stem]))
+        subprocess.run([str(compiler), *flags, str(source)], check=True)
+    return programs
+
+
+def _program_speed(program: Path, deals: int) -> float:
+    """Games a second of a plain C program, which plays the same deals with random players."""
+    output = subprocess.run(
+        [program, str(deals), "1"], stdout=subprocess.PIPE, check=True, encoding="utf-8"
+    ).stdout
+    return deals / float(output.split()[0])
 
 
 def _case(game: str, player: str) -> Case:
-    group = Group(
-        SEATS, (load_player(player),) * SEATS, (load_ruleset(game),), (), seed=1, games=1, game=game
-    )
-    return Case(group)
+    ruleset = load_ruleset(game)
+    seats = min(max(SEATS, ruleset.seats[0]), ruleset.seats[1])
+    return Case(Group(seats, (load_player(player),) * seats, (ruleset,), (), seed=1, games=1, game=game))
 
 
 def compile_seconds(game: str) -> float:
     """Seconds to compile the kernel of a game, in a process of its own with an empty cache."""
-    code = (
-        "import sys, numba, sim.jit; numba.config.CACHE_DIR = sys.argv[1]; "
-        "from analysis.bench import print_compile_seconds; print_compile_seconds(sys.argv[2])"
-    )
+    code = "import sys; from analysis.bench import print_compile_seconds; print_compile_seconds(sys.argv[1])"
     with tempfile.TemporaryDirectory(prefix="fairdeal-") as cache:
-        return float(_python("-c", code, cache, game))
+        return float(_python("-c", code, game, NUMBA_CACHE_DIR=cache))
 
 
 def print_compile_seconds(game: str) -> None:
@@ -163,11 +191,11 @@ def start_seconds(game: str) -> float:
     return median(times)
 
 
-def _python(*arguments: str) -> str:
-    """What Python prints when run with these arguments and this project on its path."""
+def _python(*arguments: str, **variables: str) -> str:
+    """What Python prints when run with these arguments and variables and this project on its path."""
     root = str(Path(__file__).parents[1])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", **variables}
     return subprocess.run(
         [sys.executable, *arguments], env=environment, stdout=subprocess.PIPE, check=True, encoding="utf-8"
     ).stdout
@@ -200,6 +228,11 @@ def bench_tables(measured: Bench, language: str) -> list[Table]:
         rest.add_row(f"{name}: {text['compile']}", text["seconds"].format(value=seconds))
     for name, seconds in measured.start.items():
         rest.add_row(f"{name}: {text['cached']}", text["seconds"].format(value=seconds))
+    for name, speeds_c in measured.plain_c.items():
+        ours = next(case for case in measured.cases if case.group.game == name)
+        pairs = zip(ours.games_per_second, speeds_c, strict=True)
+        against = median(speed / plain for speed, plain in pairs)
+        rest.add_row(text["plain"].format(name=name), f"{median(speeds_c):,.0f}, {against:.2f}")
     memory = text["unknown"] if measured.memory is None else f"{measured.memory:,.0f} MiB"
     rest.add_row(text["memory"], memory)
     return [speeds, rest]

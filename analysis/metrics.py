@@ -12,6 +12,8 @@ What the metrics mean (`key` in brackets):
   moving first is worth above an even split of whatever was won.
 * `position_omnibus` [p_value, chi_square]: are all positions equally good? The estimate is the p-value or
   statistic.
+* `loss_share` [position]: share of games that the position loses, where games end by finding one loser and never with
+  a winner. Stalled games count in n and have no loser.
 * `win_share_by_card` [card], `win_share_by_<partition>` [class]: win share of the seats whose opening hand holds
   the card or falls into the class; n counts hands. `..._p_value` with the same key: p-value against `win_share`
   [all], one comparison at a time: adjust over the table that is read.
@@ -20,7 +22,8 @@ What the metrics mean (`key` in brackets):
   quantiles; a counter that needs something to have happened counts only the games where it did.
   `<counter>_histogram` [value]: share of games with that value.
 * a ratio's name [all]: ratio of two counters summed over all games.
-* `draws`, `decisions`, `choices`, `largest_hand` [position]: mean per game of a seat.
+* `draws`, `decisions`, `choices`, `largest_hand` [position]: mean per game of a seat; `score` too where games are
+  scored, which may be negative.
 """
 
 from __future__ import annotations
@@ -121,6 +124,7 @@ class Arm:
     def rows(self) -> Iterator[Row]:
         """Every metric of this arm, in the order of the tables."""
         yield from self._positions()
+        yield from self._losses()
         yield from self._cards()
         yield from self._classes()
         for column in self.positions("outcome"):
@@ -129,9 +133,10 @@ class Arm:
         for counter in self.layout.counters:
             yield from self._counter(counter)
         yield from self._ratios()
-        for prefix in SEAT_COLUMNS[1:]:
+        for prefix in (*SEAT_COLUMNS[1:], "score"):
+            lowest = -math.inf if prefix == "score" else 0
             for position, column in enumerate(self.positions(prefix), 1):
-                mean = stats.mean_interval(self.games, *self.sums(column), lowest=0)
+                mean = stats.mean_interval(self.games, *self.sums(column), lowest)
                 yield Row(prefix, str(position), self.games, mean)
 
     def _positions(self) -> Iterator[Row]:
@@ -160,6 +165,15 @@ class Arm:
         square = seats**2 * int(cross[0, 0]) - 2 * seats * int(cross[0].sum()) + table_square
         moved = Clusters.ones(n, above + n * SHARE, square + 2 * SHARE * above + n * SHARE**2)
         return stats.share_interval(moved, SHARE * seats).moved(1, -1 / seats)
+
+    def _losses(self) -> Iterator[Row]:
+        """A game with one loser gives everybody else SHARE // (seats - 1): who has no share of it has lost."""
+        found, n = self.sums("outcome/loser_found")[0], self.games
+        if not found or self.sums("outcome/win")[0] or self.sums("outcome/survivor")[0]:
+            return
+        for position, column in enumerate(self.positions("share"), 1):
+            survived = self.sums(column)[0] * (self.layout.seats - 1) // SHARE
+            yield Row("loss_share", str(position), n, stats.proportion(found - survived, n))
 
     def _cards(self) -> Iterator[Row]:
         for card, (holders, total, square) in enumerate(self.arrays["card"].tolist()):

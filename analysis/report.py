@@ -89,6 +89,7 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "decisions": "decisions",
         "choices": "decisions with more than one legal move",
         "largest_hand": "largest hand",
+        "score": "score",
     },
     "zh-Hant": {
         "measure": "指標",
@@ -124,6 +125,7 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "decisions": "決策數",
         "choices": "有選擇的決策數",
         "largest_hand": "最大手牌張數",
+        "score": "得分",
     },
 }
 
@@ -680,7 +682,7 @@ class _Chapter:
 
     def by_position(self) -> Table:
         """What the seats drew, decided and held, by position, for the rulesets in focus."""
-        metrics = ("draws", "decisions", "choices", "largest_hand")
+        metrics = ("draws", "decisions", "choices", "largest_hand", "score")
         headings = [
             HEADINGS["ruleset"][self.language],
             HEADINGS["lineup"][self.language],
@@ -691,7 +693,8 @@ class _Chapter:
         for case in self.view.cases(self.view.focus, seats=[self.seats]):
             for metric in metrics:
                 numbers = [self.view.number(case, metric, str(k + 1)) for k in range(self.seats)]
-                rows.append([*self._head(case), self.say(metric), *map(with_half, numbers)])
+                if any(numbers):  # only some games are scored
+                    rows.append([*self._head(case), self.say(metric), *map(with_half, numbers)])
         return Table(headings, rows, 3)
 
 

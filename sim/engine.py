@@ -89,15 +89,33 @@ def _log_choice(rules, state, move, out, log):
 
 
 @helper
-def _leader(rules, state):
-    """The seat that alone stands best, or -1. Without branches: the two best of (standing, seat) as one number."""
-    best = 1 << 30
-    second = 1 << 30
+def _is_behind(rules, state, seat):
+    """Whether another seat stands better. Leaving the loop early also keeps it from being made one of vectors, whose
+    loads would have to wait for the state's latest store."""
+    mine = standing(rules, state, seat)
+    behind = False
     for p in range(rules.seats):
-        key = standing(rules, state, p) * 16 + p
-        second = min(second, max(best, key))
-        best = min(best, key)
-    return best & 15 if best >> 4 < second >> 4 else -1
+        behind = standing(rules, state, p) < mine
+        if behind:
+            break
+    return behind
+
+
+@helper
+def _leader(rules, state, leader):
+    """The seat that has come to stand best alone, else still `leader` (-1 for nobody yet)."""
+    if leader >= 0 and not _is_behind(rules, state, leader):
+        return leader
+    best = 1 << 30
+    ahead = leader
+    for p in range(rules.seats):
+        theirs = standing(rules, state, p)
+        if theirs == best:
+            ahead = leader
+        if theirs < best:
+            best = theirs
+            ahead = p
+    return ahead
 
 
 @helper
@@ -127,10 +145,9 @@ def _play_game(rules, lineup, scratch, log):
         apply(rules, state, move, scratch.rng, log)
         if state.turn != turn:
             turn = state.turn
-            ahead = _leader(rules, state)
-            if ahead >= 0 and ahead != leader:
-                row.lead_changes += leader >= 0
-                leader = ahead
+            ahead = _leader(rules, state, leader)
+            row.lead_changes += ahead != leader and leader >= 0
+            leader = ahead
     outcome(rules, state, row)
 
 
@@ -306,8 +323,9 @@ def play_range(group: Group, first: int, count: int) -> dict[str, np.ndarray]:
     columns = len(layouts[0].columns)
     terms = [np.array(contrast.terms, dtype=np.int64).reshape(-1, 2).T.copy() for contrast in group.contrasts]
     contrasts = [np.zeros((columns, 5), dtype=np.int64) for _ in terms]
+    values = np.zeros((len(rules), min(BLOCK, count), columns), dtype=np.int64)
     for start in range(first, first + count, BLOCK):
-        values = np.zeros((len(rules), min(BLOCK, first + count - start), columns), dtype=np.int64)
+        values = np.ascontiguousarray(values[:, : first + count - start])
         with plain_arithmetic():
             for a, arm_rules in enumerate(rules):
                 plan = layouts[a].plan()

@@ -38,17 +38,24 @@ def _core_digest() -> bytes:
 
 
 def _cache_folder(module: str) -> Path:
-    """Where the kernels of a module's types are kept: beside the sources or, if that is read-only, in the temp folder.
+    """Where the kernels of a module's types are kept.
 
     The module is a game's, whose kernels then survive an edit of another game's file, or any other.
     """
     digest = hashlib.sha256(_core_digest())
     if module.startswith("sim.games."):
         digest.update((SOURCES / "games" / f"{module.rpartition('.')[2]}.py").read_bytes())
+    return _cache_root() / digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    """NUMBA_CACHE_DIR where that is set, else a folder beside the sources or, if that is read-only, a temporary one."""
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return Path(os.environ["NUMBA_CACHE_DIR"])
     root = SOURCES.parent / ".cache"
     if not os.access(root if root.exists() else root.parent, os.W_OK):
         root = Path(tempfile.gettempdir()) / f"fairdeal-{os.getuid()}"
-    return root / "numba" / digest.hexdigest()[:16]
+    return root / "numba"
 
 
 JIT: bool = not numba.config.DISABLE_JIT

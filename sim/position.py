@@ -108,7 +108,9 @@ def _table(
 
 
 def _check_once(document: Document, position: PositionModel) -> None:
-    """No card may stand in two places."""
+    """No card may stand in two places, unless cards repeat in the game, which then counts them itself."""
+    if getattr(position, "cards_repeat", False):
+        return
     seen: dict[str, str] = {}
     places = position.model_dump(exclude={"line", "toggles", "ruleset"})
     for key, cards in places.items():
@@ -130,10 +132,10 @@ def _costs(table: Table) -> dict[int, int]:
 
 
 def _legal(played: Game, events: list[dict[str, Any]], costs: dict[int, int]) -> list[dict[str, Any]]:
-    """The moves that the first turn allows, none for a turn that is lost or stuck, with their costs."""
-    turn = next(event for event in events if event["type"] == "turn")
+    """The moves that the first turn allows, none where it is lost or stuck or there is none, with their costs."""
+    first: list[list[str]] = next((event["legal"] for event in events if event["type"] == "turn"), [])
     word = {tuple(move_value(played, 0, move)): price for move, price in costs.items()}
-    return [{"cards": cards, played.cost["en"]: word[tuple(cards)]} for cards in turn["legal"]]
+    return [{"cards": cards, played.cost["en"]: word[tuple(cards)]} for cards in first]
 
 
 def _move(document: Document, played: Game, table: Table, at: int, item: object) -> int:

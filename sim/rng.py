@@ -84,24 +84,6 @@ def below(rng, stream, n):
 
 
 @helper
-def choose(rng, stream, n):
-    """`below` for n > 1; for n = 1 it is 0 and uses no randomness. Without a branch, which would be mispredicted."""
-    s0 = rng[stream, 0]
-    s1 = rng[stream, 1]
-    t0, t1 = _advance(s0, s1)
-    more = n > 1
-    rng[stream, 0] = t0 if more else s0
-    rng[stream, 1] = t1 if more else s1
-    bound = np.uint64(n)
-    product = (_output(s0, s1) >> _S32) * bound
-    if (product & _LOW) < bound and more:
-        threshold = (np.uint64(1) << _S32) % bound
-        while (product & _LOW) < threshold:
-            product = (_next(rng, stream) >> _S32) * bound
-    return np.int64(product >> _S32)
-
-
-@helper
 def shuffle(rng, stream, cards, first, last):
     """Permute cards[first:last] uniformly (Fisher-Yates with `below`; the generator stays in registers meanwhile)."""
     s0 = rng[stream, 0]

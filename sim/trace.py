@@ -188,6 +188,9 @@ _TEXT: dict[str, tuple[str, str]] = {
     ),
     "hand": ("  seat {seat}: {cards}", "  玩家 {seat}：{cards}"),
     "stock": ("  stock, top first: {cards}", "  牌庫（由頂端起）：{cards}"),
+    "number": ("  start number {number}, going {way}", "  起始數字 {number}，{way}"),
+    "up": ("up", "往上"),
+    "down": ("down", "往下"),
     "turn": ("Turn {turn}, seat {seat} ({n} legal moves)", "第 {turn} 回合，玩家 {seat}（{n} 種出法）"),
     "play": ("  plays {cards}, gap {gap}", "  出 {cards}，差 {gap}"),
     "choose": ("  chooses {value} ({what}, one of {n})", "  選擇 {value}（{what}，{n} 選 1）"),
@@ -282,6 +285,9 @@ def to_text(events: Iterable[Event], language: str = "en") -> Iterator[str]:
             for seat, hand in enumerate(event["hands"]):
                 yield _TEXT["hand"][at].format(seat=seat, cards=_cards(hand))
             yield _TEXT["stock"][at].format(cards=_cards(event["stock"]))
+            if event.get("number"):
+                way = _TEXT["up" if event["direction"] > 0 else "down"][at]
+                yield _TEXT["number"][at].format(number=event["number"], way=way)
         else:
             yield _TEXT[event["type"]][at].format(**_filled(event, at))
 

@@ -379,6 +379,132 @@ LOGS = {
         king="choose",
         max_turns=4,
     ),
+    "quiet_start_counter_clockwise": game(
+        ["SJ C2 C4 D9", "H7 D3 D5 CQ", "HQ H2 D8 C9"],
+        "S2 S3",
+        turn(1, 0, "SJ"),
+        play(0, "SJ", 0),
+        turn(2, 2, "HQ, H2, D8, C9"),
+        play(2, "HQ", 1),
+        draw(2, "S2", "gap"),
+        draw(2, "S3", "queen"),
+        choose(2, "queen_return", "S2", "H2 D8 C9 S2 S3"),
+        put(2, "S2", "stock_top"),
+        end("stalled", [], [1, 2, 2], 2),
+        start_search="suit_major",
+        start_effect="none",
+        direction="counter",
+        max_turns=2,
+    ),
+    "effects_before_the_gap": game(
+        ["S7 S9 HJ D3", "HQ DQ C3 C9"],
+        "",
+        turn(1, 0, "S7"),
+        play(0, "S7", 0),
+        turn(2, 1, "HQ, DQ, C3, C9, HQ DQ"),
+        play(1, "HQ DQ", 5),
+        choose(1, "exchange_card", "C3", "C3 C9"),
+        put(1, "C3", "stock_shuffled"),
+        shuffle("H3 S2 S4 S5 S6 S8"),
+        draw(1, "H3", "exchange"),
+        draw(1, "S2 S4", "queen"),
+        choose(1, "queen_return", "S2", "C9 H3 S2 S4"),
+        choose(1, "queen_return", "H3", "C9 H3 S4"),
+        put(1, "H3 S2", "stock_top"),
+        draw(1, "S2 H3 S5 S6 S8", "gap"),
+        end("stalled", [], [1, 2], 2),
+        gap_order="after_effects",
+        q_return_order="random",
+        max_turns=2,
+    ),
+    "playing_on_for_places": game(
+        ["SK H7 D7 C7", "S2 S3 S4 S5", "CQ C2 C4 D9"],
+        "D8 H2 H4 H6 H9 HJ DA C3 C5 C8 C9",
+        turn(1, 0, "SK, H7, D7, C7"),
+        play(0, "SK", 0),
+        {"type": "lock", "suit": "S", "seat": 0},
+        turn(2, 1, ""),
+        draw(1, "D8", "stuck"),
+        turn(2, 1, "D8, pass"),
+        play(1, "D8", 5),
+        draw(1, "H2 H4 H6 H9 HJ", "gap"),
+        turn(3, 2, "CQ, C2, C4, D9"),
+        play(2, "CQ", 1),
+        draw(2, "DA", "gap"),
+        turn(4, 0, "H7, D7, C7, H7 D7, H7 C7, D7 C7, H7 D7 C7"),
+        play(0, "H7 D7 C7", 0),
+        {"type": "finish", "seat": 0},
+        unlock("S", "owner_finished"),
+        turn(
+            5,
+            1,
+            "S2, S3, S4, S5, H2, H4, H6, H9, HJ, S2 S3, S3 S4, S4 S5, S2 S3 S4, S3 S4 S5, S2 S3 S4 S5,"
+            "S2 H2, S4 H4",
+        ),
+        play(1, "H2", 4),
+        draw(1, "C3 C5 C8 C9", "gap"),
+        eliminate(1),
+        put(1, "S2 S3 S4 S5 H4 H6 H9 HJ C3 C5 C8 C9", "table"),
+        end("win", [0], [1, 3, 2], 5),
+        first_card="free_single",
+        queen="plain",
+        play_after_stuck_draw=True,
+        continue_for_places=True,
+    ),
+    "joker_pair_as_a_set": game(
+        ["S7 D3 D5 H3", "SK BJ RJ C2"],
+        "H2 H4 H9 D4 D9 C4 C6",
+        turn(1, 0, "S7"),
+        play(0, "S7", 0),
+        turn(2, 1, "SK, C2, BJ RJ"),
+        play(1, "SK", 5),
+        draw(1, "H2 H4 H9 D4 D9", "gap"),
+        {"type": "lock", "suit": "S", "seat": 1},
+        turn(3, 0, "D3, D5, H3, D3 H3"),
+        play(0, "D5", 2),
+        draw(0, "C4 C6", "gap"),
+        turn(4, 1, "C2, H2, H4, H9, D4, D9, BJ RJ, C2 H2, H4 D4, H9 D9"),
+        play(1, "BJ RJ", 0),
+        unlock("S", "joker"),
+        choose(1, "exchange_card", "C2", "C2 H2 H4 H9 D4 D9"),
+        put(1, "C2", "stock_shuffled"),
+        shuffle("S2"),
+        draw(1, "S2", "exchange"),
+        redeal("joker_pair", ["H3 S9 C9", "D3 SJ CJ"], "H3 D3", ""),
+        end("stalled", [], [1, 1], 4),
+        jokers=2,
+        jokers_lift_locks=True,
+        joker_pair_is_also_set=True,
+        single_joker_with_both_held="pair_forced",
+        jp_order="from_next",
+        max_turns=4,
+    ),
+    "effects_of_an_eliminated_player": game(
+        ["S7 D3 D9 H5", "CA C2 BJ H9", "H2 D4 D6 C8"],
+        "S2 S3 S4 S5 S6",
+        turn(1, 0, "S7"),
+        play(0, "S7", 0),
+        turn(2, 1, "CA, C2, H9, BJ, CA C2"),
+        play(1, "CA C2", 5),
+        draw(1, "S2 S3 S4 S5 S6", "gap"),
+        eliminate(1),
+        put(1, "S2 S3 S4 S5 S6 H9", "table"),
+        put(1, "BJ", "stock_shuffled"),
+        shuffle("HQ"),
+        draw(2, "HQ", "straight_hit"),
+        choose(1, "ace_card", "S7", "S7"),
+        choose(1, "ace_receiver", 0, [0, 2]),
+        {"type": "recall", "card": "S7", "to": 0},
+        end("stalled", [], [1, 3, 2], 2),
+        jokers=2,
+        limit_value=6,
+        limit_when="immediate",
+        limit_batch="after_each_draw_batch",
+        effects_after_self_elimination="resolved",
+        eliminated_jokers="into_stock",
+        laid_cards_recallable=False,
+        max_turns=2,
+    ),
 }
 
 
@@ -470,6 +596,13 @@ def test_an_unknown_toggle_value_is_refused(value: object) -> None:
         check(change("passes", 1, toggles=TOGGLES | {"king": value}))
 
 
+def referee_with(**toggles: object) -> paijie._Referee:
+    """A referee in the middle of a game, without a log."""
+    referee = paijie._Referee([])
+    referee.toggles, referee.start_rank = TOGGLES | toggles, 7
+    return referee
+
+
 @pytest.mark.parametrize(
     ("start", "table", "gaps"),
     [
@@ -480,7 +613,69 @@ def test_an_unknown_toggle_value_is_refused(value: object) -> None:
     ],
 )
 def test_the_referee_counts_the_gaps_of_the_source_text(start: int, table: str, gaps: str) -> None:
-    referee = paijie._Referee([])
-    referee.toggles, referee.start_rank, referee.table = TOGGLES, start, set(table.split())
+    referee = referee_with()
+    referee.start_rank, referee.table = start, set(table.split())
     wanted = {card: int(gap) for card, gap in (item.split(":") for item in gaps.split())}
     assert {card: referee.member_gap(card) for card in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("hub", "connection", "gaps"),
+    [
+        ("stays", "hub_gap", {"S6": 1, "SK": 3, "H6": 1, "D8": 1, "D7": 0}),
+        ("off", "hub_gap", {"S6": 2, "SK": 3, "H6": 1, "D8": 1, "D7": 0}),
+        ("off", "virtual_card", {"S6": 2, "SK": 3, "H6": 1, "D8": 1, "D7": 0}),
+    ],
+)
+def test_the_hub_may_depend_on_a_start_rank_card(hub: str, connection: str, gaps: dict[str, int]) -> None:
+    referee = referee_with(hub_when_no_start_card=hub, connection=connection)
+    referee.table = {"S9", "H8"}
+    assert {card: referee.member_gap(card) for card in gaps} == gaps
+
+
+@pytest.mark.parametrize(("target", "cards"), [("max_owner", 4), ("min_owner", 2), ("latest_lock", 3)])
+def test_a_stuck_seat_draws_up_to_one_of_the_owners(target: str, cards: int) -> None:
+    referee = referee_with(stuck_target=target)
+    referee.locks = {"H": (1, "lock"), "S": (2, "lock"), "D": (3, "lock"), "C": (4, "lock")}
+    cards_of_owners = list(CARD.values())
+    referee.hands = [{"S2", "H2", "D2"}, *(set(cards_of_owners[:size]) for size in (7, 5, 6, 10))]
+    assert referee.stuck_cards(0) == cards
+
+
+@pytest.mark.parametrize(
+    ("allowed", "sets"), [("illegal", set()), ("allowed", {"S5 H5", "H5 C5", "S5 H5 C5"})]
+)
+def test_a_set_may_hide_locked_cards_behind_a_free_one(allowed: str, sets: set[str]) -> None:
+    referee = referee_with(set_with_locked_member=allowed)
+    referee.hands, referee.locks = [{"S5", "H5", "C5"}], {"S": (1, "lock"), "C": (1, "lock")}
+    wanted = {frozenset(cards.split()) for cards in {"H5"} | sets}
+    assert set(referee.candidates(0)) == wanted
+
+
+@pytest.mark.parametrize(("exempt", "banned"), [(True, [False, True]), (False, [True, True])])
+def test_a_ban_may_bind_its_owner(exempt: bool, banned: list[bool]) -> None:
+    referee = referee_with(ban_owner_exempt=exempt)
+    referee.bans = [(9, 0, "SK")]
+    assert [referee.is_banned(seat, "D9") for seat in (0, 1)] == banned
+
+
+@pytest.mark.parametrize(
+    ("toggles", "targets"),
+    [
+        ({}, "S7 H8 D9"),
+        ({"ace_may_take_current_play": True}, "S7 H8 D9 DA"),
+        ({"ace_may_take_start_card": False}, "H8 D9"),
+        ({"laid_cards_recallable": False}, "S7 H8"),
+        ({"complete_immune": False}, "S7 H8 D9 CA"),
+    ],
+)
+def test_what_an_ace_may_take(toggles: Event, targets: str) -> None:
+    referee = referee_with(**toggles)
+    referee.table = {"S7", "H8", "D9", "DA", "CA"}
+    referee.start_card, referee.laid, referee.complete = "S7", {"D9"}, {"C"}
+    assert referee.ace_targets(frozenset({"DA"})) == set(targets.split())
+
+
+@pytest.mark.parametrize("toggles", [{"j_reveal": "shown"}, {"black_joker_scope": "all"}])
+def test_toggles_that_only_change_what_players_know_leave_the_log_alone(toggles: Event) -> None:
+    check(change("lock_stuck_black_joker", 1, toggles=LOGS["lock_stuck_black_joker"][0]["toggles"] | toggles))

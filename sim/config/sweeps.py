@@ -37,6 +37,7 @@ class AnswerFile(FileModel):
 
     kind: AnswerKind
     title: Title
+    game: str | None = None
     partition: str | None = None
     at_least: int | None = None
     a: str | None = None
@@ -57,7 +58,8 @@ class SweepFile(FileModel):
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 1
     games: Games
     lineups: Lineups = [["random"]]
-    families: Annotated[list[FamilyFile], Field(min_length=1)]
+    families: list[FamilyFile] = []
+    sweeps: list[Name] = []
     answers: list[AnswerFile] = []
     rulesets: dict[str, InlineRuleset] = {}
     players: dict[Name, PlayerFile] = {}
@@ -69,10 +71,12 @@ class Answer:
 
     `opening_class`: what opening hands of class number `at_least` or higher of `partition` win;
     `first_player`: what going first is worth; `change`: what changes from the ruleset named `a` to that named `b`.
+    With a `game` only that game's tables are asked.
     """
 
     kind: AnswerKind
     title: Mapping[str, str] = field(hash=False)
+    game: str = ""
     partition: str = ""
     at_least: int = 0
     a: str = ""
@@ -114,12 +118,64 @@ def load_sweep(ref: str | Path, overrides: Mapping[str, str] | None = None) -> S
     file = validate(document, SweepFile)
     sources = Sources(document)
     _define(sources, file)
+    parts = _parts(document, file, overrides or {})
     families = _families(sources, file)
     groups = make_groups(families, file.seed)
     answers = tuple(_answer(sources, answer, number, groups) for number, answer in enumerate(file.answers))
     title = file.title.words() if file.title else {"en": path.stem, "zh-Hant": path.stem}
     resolved = _resolved(sources, file, families, answers) | {"title": dict(title)}
-    return Sweep(path.stem, title, file.seed, file.games, families, groups, answers, resolved)
+    sweep = Sweep(path.stem, title, file.seed, file.games, families, groups, answers, resolved)
+    return functools.reduce(_joined, parts, sweep)
+
+
+def _parts(document: Document, file: SweepFile, overrides: Mapping[str, str]) -> list[Sweep]:
+    """The sweeps that the file takes in, with its seed; a file of its own needs families otherwise."""
+    if not file.families and not file.sweeps:
+        raise document.error(("families",), "missing")
+    parts = []
+    for number, name in enumerate(file.sweeps):
+        if _takes_in(name):
+            raise document.error(("sweeps", number), f"{name} takes in sweeps itself")
+        try:
+            part = load_sweep(name, {**overrides, "seed": str(file.seed)})
+        except ConfigError as problem:
+            raise document.error(("sweeps", number), str(problem)) from None
+        parts.append(part)
+    return parts
+
+
+def _takes_in(name: str) -> bool:
+    """Whether the project's own sweep of that name takes in others."""
+    path = files.CONFIGS / "sweeps" / f"{name}.yaml"
+    return path.exists() and "sweeps" in read_document(path).data
+
+
+def _joined(sweep: Sweep, part: Sweep) -> Sweep:
+    """The sweep with another taken in: its families under its name, its questions about its own games."""
+    games = {group.game for group in part.groups}
+    only = games.pop() if len(games) == 1 else ""
+    answers = [dataclasses.replace(answer, game=answer.game or only) for answer in part.answers]
+    names = {family.name: f"{part.name}.{family.name}" for family in part.families}
+    families = [dataclasses.replace(family, name=names[family.name]) for family in part.families]
+    content, more = dict(sweep.resolved), part.resolved
+    content["families"] = [
+        *content["families"],
+        *({**family, "name": names[family["name"]]} for family in more["families"]),
+    ]
+    content["answers"] = [
+        *content["answers"],
+        *(
+            written | ({"game": answer.game} if answer.game else {})
+            for written, answer in zip(more["answers"], answers, strict=True)
+        ),
+    ]
+    for key in ("rulesets", "players"):
+        content[key] = {**content[key], **more[key]}
+    every = with_common_names((*sweep.families, *families))
+    groups = make_groups(every, sweep.seed)
+    return dataclasses.replace(
+        sweep, families=every, groups=groups, answers=(*sweep.answers, *answers), resolved=content
+    )
 
 
 def _overridden(document: Document, overrides: Mapping[str, str]) -> Document:
@@ -176,12 +232,22 @@ def _answer(sources: Sources, file: AnswerFile, number: int, groups: Sequence[Gr
         if needed != given:
             text = "missing" if needed else f"a question of kind {file.kind} has no such key"
             raise document.error((*at, key), text)
-    answer = Answer(file.kind, file.title.words())
+    groups = _asked(document, file, groups, at)
+    answer = Answer(file.kind, file.title.words(), file.game or "")
     if file.kind == "opening_class":
         return dataclasses.replace(answer, **_opening_class(document, file, groups, at))
     if file.kind == "change":
         return dataclasses.replace(answer, **_change(sources, file, groups, at))
     return answer
+
+
+def _asked(document: Document, file: AnswerFile, groups: Sequence[Group], at: KeyPath) -> Sequence[Group]:
+    """The groups that a question is about."""
+    played = sorted({group.game for group in groups})
+    if file.game is not None and file.game not in played:
+        text = f"this sweep does not play '{shown(file.game)}'{nearest(file.game, played)}"
+        raise document.error((*at, "game"), text)
+    return [group for group in groups if file.game in (None, group.game)]
 
 
 def _opening_class(
@@ -244,6 +310,7 @@ def _resolved(
         ],
         "answers": [
             {"kind": answer.kind, "title": dict(answer.title)}
+            | ({"game": answer.game} if answer.game else {})
             | {key: getattr(answer, key) for key in _NEEDED[answer.kind]}
             for answer in answers
         ],

@@ -848,6 +848,7 @@ STATE = np.dtype(
         ("taxed", np.int64),  # the lanes of all taxed suits
         ("ban_rank", np.int64, 4),  # by the suit of the King; 0 none
         ("ban_owner", np.int64, 4),
+        ("new_bans", np.int64),  # suits of the Kings that named a rank in this play
         ("turn", np.int64),
         ("acted", np.int64),  # whether this turn saw a play, a draw or an elimination
         ("idle", np.int64),
@@ -908,7 +909,7 @@ def _clear(state):
         state.count[k] = 0
     state.table = state.exiled = state.laid = state.top = state.active = state.cur = state.first = 0
     state.start_rank = state.start_card = state.phase = state.play = state.asking = state.left = 0
-    state.pending = state.receivers = state.ace_card = state.price = state.tax = 0
+    state.pending = state.new_bans = state.receivers = state.ace_card = state.price = state.tax = 0
     state.locks_set = state.locked = state.taxed = state.acted = state.idle = state.passed = 0
     state.grace = state.over = state.spare = state.done = state.finished = state.moment = 0
     state.stage = S_END
@@ -1722,6 +1723,7 @@ def _king_decided(rules, state, move, log):
             _unban(state, suit, WORD.next_king, log)
         state.ban_rank[suit] = move
         state.ban_owner[suit] = state.cur
+        state.new_bans |= 1 << suit
         emit(log, BAN, move, state.cur, card)
     state.left &= state.left - 1
     if state.left == 0:
@@ -2023,9 +2025,9 @@ def _release(rules, state, cards, log):
 
 @helper
 def _release_bans(state, cards, log):
-    """A ban until its owner plays that rank ends when he does (PJ-52)."""
+    """A ban until its owner plays that rank ends when he does (PJ-52), but not by the play that named it."""
     for suit in range(4):
-        rank = state.ban_rank[suit]
+        rank = 0 if state.new_bans >> suit & 1 else state.ban_rank[suit]
         if rank and state.ban_owner[suit] == state.cur and cards & (RANK_SET << (rank - 1)):
             _unban(state, suit, WORD.owner_played, log)
 
@@ -2059,6 +2061,7 @@ def _play(rules, state, cards, rng, log):
     state.passed = 0
     state.count[C.cards_played] += n
     state.play = cards
+    state.new_bans = 0
     state.stage = S_END
     if cards & JOKERS:
         _play_jokers(rules, state, cards, rng, log)

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from tests.referee.log import CARD, RANK, SUIT, SUITS, YES_NO, Disagreement, Lines, Log
-
-__all__ = ["Disagreement", "check"]
+from tests.referee.log import CARD, RANK, SUIT, SUITS, YES_NO, Lines, Log
 
 JOKER = "BJ"
 START = "S7"
@@ -241,15 +239,14 @@ class _Referee:
         self.expect("finish", seat=seat)
         if self.toggles["end"] == "first_out" and self.winner() is not None:
             raise _GameOver("win")
+        if self.toggles["end"] == "all_but_one_out" and sum(map(bool, self.hands)) == 1:
+            raise _GameOver(self.decided())
 
     # ---------------------------------------------------------------- ends
 
     def end_turn(self, seat: int) -> None:
-        holding = [p for p, hand in enumerate(self.hands) if hand]
         if len(self.table) == 52:
             self.log.demand(sum(map(len, self.hands)) == 1, "the game ends with one card left, the Joker")
-            raise _GameOver(self.decided())
-        if self.toggles["end"] == "all_but_one_out" and len(holding) == 1:
             raise _GameOver(self.decided())
         if not self.toggles["may_lend_sole_live_card"]:
             self.log.demand(self.idle < self.seats, "if live cards are kept, every round places a card")

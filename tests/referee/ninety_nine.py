@@ -252,7 +252,7 @@ class _Referee:
             two = len(self.active()) == 2
             return None, two and self.toggles["four_two_players"] == "plays_again"
         elif RANK[card] == 5:
-            may_name = [q for q in self.holders() if q != seat or self.toggles["five_self"] == "yes"]
+            may_name = [q for q in self.holders() if q != seat or self.toggles["five_self"]]
             return (self.choose(seat, "target", may_name) if may_name else None), False
         return None, False
 

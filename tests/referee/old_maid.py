@@ -7,12 +7,10 @@ possible, then adopts. Card lists whose order means nothing are compared as sets
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from typing import Any
 
-from tests.referee.paijie import CARD, ORDER, RANK, SUIT, SUITS, Disagreement, _Log
-
-__all__ = ["Disagreement", "check"]
+from tests.referee.log import CARD, ORDER, RANK, SUIT, SUITS, Lines, Log
 
 JOKER = "BJ"
 QUEENS = frozenset(card for card, rank in RANK.items() if rank == 12)
@@ -25,11 +23,13 @@ TOGGLES: dict[str, Collection[object]] = {
     "position_model": ("uniform", "sticky"),
     "pair_rule": ("rank", "rank_and_colour"),
     "double_exit_order": ("neighbour_first", "tie"),
-    "initial_pairs_mandatory": (True,),
     "extra_card_seat": ("seat0", "rotating"),
     "max_draws": range(1, 1_000_000),
 }
-"""Every toggle of the rules with every value the referee can judge."""
+"""Every toggle with more than one value, with all of them."""
+
+FIXED = {"initial_pairs_mandatory": "yes"}
+"""The toggle that has only its default."""
 
 
 class _GameOver(Exception):
@@ -40,7 +40,7 @@ class _GameOver(Exception):
         self.loser = loser
 
 
-def check(lines: Iterable[str] | Iterable[Mapping[str, Any]]) -> None:
+def check(lines: Lines) -> None:
     """Replay one game's log (jsonl lines or parsed objects) against the rules.
 
     Raises:
@@ -52,18 +52,14 @@ def check(lines: Iterable[str] | Iterable[Mapping[str, Any]]) -> None:
 class _Referee:
     """The state of one game, and the rules as methods that consume the log."""
 
-    def __init__(self, lines: Iterable[str] | Iterable[Mapping[str, Any]]) -> None:
-        self.log = _Log(lines)
+    def __init__(self, lines: Lines) -> None:
+        self.log = Log(lines)
         self.pairs = 0
         self.removed: set[str] = set()
         self.leavers: list[list[int]] = []  # seats that ran out of cards; those of one place together
         self.turn = 0
 
     # ---------------------------------------------------------------- log and invariants
-
-    def demand(self, holds: bool, invariant: str) -> None:
-        if not holds:
-            self.log.fail(f"the invariant: {invariant}", "a line that breaks it")
 
     def expect(self, kind: str, /, **fields: object) -> None:
         self.check_invariants()
@@ -76,25 +72,27 @@ class _Referee:
     def check_invariants(self) -> None:
         """What holds after every event."""
         held = [card for hand in self.hands for card in hand]
-        self.demand(len(held) == len(self.deck) - 2 * self.pairs, "all cards less the pairs are in hands")
-        self.demand(len(held) % 2 == 1, "an odd number of cards is in hands")
-        self.demand(
+        self.log.demand(len(held) == len(self.deck) - 2 * self.pairs, "all cards less the pairs are in hands")
+        self.log.demand(len(held) % 2 == 1, "an odd number of cards is in hands")
+        self.log.demand(
             len(set(held)) == len(held) and set(held) | self.removed == self.deck,
             "every card is in one hand or removed",
         )
-        self.demand(self.removed.isdisjoint(held), "a removed card is in no hand")
+        self.log.demand(self.removed.isdisjoint(held), "a removed card is in no hand")
         for rank in range(1, 14):
             odd = rank == 12 and self.toggles["version"] == "queen51"
             count = sum(RANK.get(card) == rank for card in held)
-            self.demand(count % 2 == odd, f"rank {rank} has an {'odd' if odd else 'even'} number of cards")
+            self.log.demand(
+                count % 2 == odd, f"rank {rank} has an {'odd' if odd else 'even'} number of cards"
+            )
         gone = [seat for seats in self.leavers for seat in seats]
-        self.demand(not any(self.hands[seat] for seat in gone), "who has left holds no cards")
+        self.log.demand(not any(self.hands[seat] for seat in gone), "who has left holds no cards")
 
     def check_paired(self) -> None:
         """What holds at the start of every turn: nobody holds a pair."""
         for hand in self.hands:
             kinds = [self.kind(card) for card in hand]
-            self.demand(len(set(kinds)) == len(kinds), "no hand holds a pair")
+            self.log.demand(len(set(kinds)) == len(kinds), "no hand holds a pair")
 
     # ---------------------------------------------------------------- opening
 
@@ -110,38 +108,19 @@ class _Referee:
             self.read_end(over)
 
     def read_header(self) -> None:
-        log = self.log
-        event = log.take("game", "format", "game", "version", "toggles", "players", "seats", "seed", "index")
-        if (event["format"], event["game"]) != (1, "old_maid"):
-            log.fail("format 1 of the game old_maid", event)
+        event = self.log.read_header("old_maid", range(2, 11))
         self.seats = event["seats"]
-        if type(self.seats) is not int or not 2 <= self.seats <= 10:
-            log.fail("2 to 10 seats", self.seats)
-        for key in ("seed", "index"):
-            if type(event[key]) is not int or event[key] < 0:
-                log.fail(f"a whole number as {key}", event[key])
-        names = [event["version"], *event["players"]]
-        if len(names) != self.seats + 1 or not all(isinstance(name, str) for name in names):
-            log.fail("a version and a player for each seat", names)
-        self.toggles: dict[str, Any] = event["toggles"]
-        if self.toggles.keys() != TOGGLES.keys():
-            log.fail(f"the toggles {sorted(TOGGLES)}", sorted(self.toggles))
-        for key, value in self.toggles.items():
-            if not any(value == known and type(value) is type(known) for known in TOGGLES[key]):
-                log.fail(f"a value of {key} that the referee knows", repr(value))
+        self.toggles: dict[str, Any] = self.log.read_toggles(event["toggles"], TOGGLES, FIXED)
 
     def read_deal(self) -> None:
         event = self.log.take("deal", "hands", "stock", "first")
         hands = event["hands"]
-        dealt = [card for hand in hands for card in hand]
-        self.deck = self.possible_deck(dealt)
-        self.log.cards("the cards of the deal", dealt, self.deck)
+        if not isinstance(hands, list) or not all(isinstance(hand, list) for hand in hands):
+            self.log.fail("hands as lists of cards", hands)
+        self.deck = self.possible_deck([card for hand in hands for card in hand])
         if event["stock"] != []:
             self.log.fail("no stock", event["stock"])
-        for hand in hands:
-            if hand != sorted(hand, key=ORDER.__getitem__):
-                self.log.fail("hands sorted by suit, then rank, Jokers last", hand)
-        self.check_sizes([len(hand) for hand in hands])
+        self.log.check_hands(hands, [], self.deck, self.possible_sizes([len(hand) for hand in hands]))
         self.hands: list[set[str]] = [set(hand) for hand in hands]
         self.first = event["first"]
         possible = self.possible_first_drawers()
@@ -157,20 +136,18 @@ class _Referee:
             self.log.fail("three of the four Queens", f"{missing} missing")
         return frozenset(CARD.values()) - {missing[0]}
 
-    def check_sizes(self, sizes: list[int]) -> None:
-        """Dealt round robin: the seats dealt to first, from some seat on, have one card more."""
-        if len(sizes) != self.seats:
-            self.log.fail(f"{self.seats} hands", sizes)
+    def possible_sizes(self, logged: list[int]) -> list[int]:
+        """Dealt round robin: the seats dealt to first have one card more. OM-08: the first is seat 0 or any seat."""
         least, extra = divmod(len(self.deck), self.seats)
-        rotating = self.toggles["extra_card_seat"] == "rotating"
-        starts = [
-            start
-            for start in (range(self.seats) if rotating else [0])
-            if sizes == [least + ((seat - start) % self.seats < extra) for seat in range(self.seats)]
-        ]
-        if not starts:
-            self.log.fail(f"hands of {least} cards, the first {extra} of the deal one more", sizes)
-        self.deal_starts = starts  # several only if all hands are equal
+        starts = range(self.seats) if self.toggles["extra_card_seat"] == "rotating" else [0]
+        sizes = {
+            start: [least + ((seat - start) % self.seats < extra) for seat in range(self.seats)]
+            for start in starts
+        }
+        self.deal_starts = [
+            start for start in starts if sizes[start] == logged
+        ]  # one, or all if all are equal
+        return logged if self.deal_starts else sizes[0]
 
     def possible_first_drawers(self) -> list[int]:
         """The seats that OM-02 lets draw first; a tie of hand sizes leaves a choice."""
@@ -276,7 +253,7 @@ class _Referee:
     def pair_drawn(self, seat: int, card: str) -> None:
         """The card drawn and the one it pairs with, if any, are removed."""
         pair = [held for held in self.hands[seat] if self.kind(held) == self.kind(card)]
-        self.demand(len(pair) <= 2, "a drawn card meets at most one of its kind")
+        self.log.demand(len(pair) <= 2, "a drawn card meets at most one of its kind")
         if len(pair) == 2:
             self.check_invariants()
             self.remove_pairs(seat, set(pair))
@@ -296,10 +273,10 @@ class _Referee:
         holders = [seat for seat, hand in enumerate(self.hands) if hand]
         if len(holders) > 1:
             return
-        self.demand(len(holders) == 1, "somebody holds the last card")
+        self.log.demand(len(holders) == 1, "somebody holds the last card")
         last = self.hands[holders[0]]
         odd = {JOKER} if self.toggles["version"] == "joker53" else QUEENS
-        self.demand(len(last) == 1 and last <= odd, "the last card is the odd one")
+        self.log.demand(len(last) == 1 and last <= odd, "the last card is the odd one")
         raise _GameOver(holders[0])
 
     def read_end(self, over: _GameOver) -> None:
@@ -314,9 +291,7 @@ class _Referee:
             scores=[0] * self.seats,
             turns=self.turn,
         )
-        if self.log.peek():
-            self.log.number += 1
-            self.log.fail("nothing after the end", self.log.lines[self.log.number - 1])
+        self.log.finish()
 
     def places(self) -> list[int]:
         """The order of leaving; whoever still holds cards comes after that, the fewest cards first."""

@@ -661,18 +661,17 @@ class _Referee:
             self.limbo.add(card)
             if self.toggles["q_return_order"] == "chooser":
                 self.put_on_top(seat)
-        while self.limbo:
+        if self.limbo:
             self.put_on_top(seat)
 
     def put_on_top(self, seat: int) -> None:
-        """One of the cards in limbo goes on top of the stock."""
+        """The cards in limbo go on top of the stock in the order of the line, the last one uppermost."""
         event = self.take("put", "seat", "cards", "where")
-        to_top = repr((event["seat"], event["where"])) == repr((seat, "stock_top"))
-        if not to_top or event["cards"] not in [[card] for card in self.limbo]:
-            self.log.fail(f"one of {sorted(self.limbo)} from seat {seat} to stock_top", event)
-        (card,) = event["cards"]
-        self.limbo.remove(card)
-        self.stock.insert(0, card)
+        self.log.same_set("the cards returned", self.limbo, event["cards"])
+        if repr((event["seat"], event["where"])) != repr((seat, "stock_top")):
+            self.log.fail(f"cards from seat {seat} to stock_top", event)
+        self.limbo.clear()
+        self.stock[:0] = reversed(event["cards"])
 
     def apply_jacks(self, seat: int, cards: frozenset[str]) -> None:
         count = self.count(cards, JACK) if self.toggles["jack"] == "tutor" else 0

@@ -130,7 +130,7 @@ class _Referee:
         event = self.log.take("choose", "seat", "what", "value", "legal")
         if (event["seat"], event["what"]) != (seat, what):
             self.log.fail(f"a choice of {what} by seat {seat}", event)
-        if Counter(map(str, event["legal"])) != Counter(options):
+        if Counter(map(str, event["legal"])) != Counter(list(options)):
             self.log.fail(f"the choices {sorted(options)} in any order", event["legal"])
         if event["value"] not in event["legal"]:
             self.log.fail(f"one of {event['legal']}", event["value"])
@@ -151,7 +151,7 @@ class _Referee:
 
     def read_header(self) -> None:
         event = self.log.read_header("yishi", range(2, 11))
-        self.seats, self.index = event["seats"], event["index"]
+        self.seats = event["seats"]
         toggles = {key.lower(): "none" if value is None else value for key, value in event["toggles"].items()}
         self.toggles = self.log.read_toggles(toggles, TOGGLES, {})
 
@@ -216,8 +216,6 @@ class _Referee:
         t, first = self.toggles, self.first
         if type(first) is not int or not 0 <= first < self.seats:
             self.log.fail(f"a first seat of 0 to {self.seats - 1}", first)
-        if t["starter"] == "rotating" and first != self.index % self.seats:
-            self.log.fail(f"first seat {self.index % self.seats}", first)
         aces = sum(hand[ACE] for hand in self.hands)
         burned = 4 * t["decks"] - aces >= t["decks"]  # every spade Ace may be among the burned cards
         holds = self.hands[first][ACE] > 0
