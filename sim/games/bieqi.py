@@ -490,14 +490,19 @@ DISTANCES = np.array(
 """The cards at least 1, 2, ... 6 steps away from their 7."""
 
 
+LOW = RANK_SET * 0b111  # A, 2, 3
+NEITHER = CARDS & ~LOW & ~SEVENS
+
+
 @helper
 def _stranded(hand):
-    """Whether the hand holds a 7 of H, D or C and besides it only A, 2, 3 of that suit, at least one of them (L118)."""
-    found = 0
-    for suit in range(1, 4):
-        lane = (hand >> (LANE * suit)) & LANE_MASK
-        found |= (lane & 0b1000000 != 0) & (lane & 0b111 != 0) & (lane & 0b1111110111000 == 0b1000000)
-    return found
+    """The suits H, D, C, as their Aces, of which the hand holds the 7 and besides it only A, 2, 3, at least one (L118).
+
+    All suits at once: a lane in which a card is held overflows into its guard bit when its largest value is added.
+    """
+    low = ((hand & LOW) + CARDS) >> 13
+    other = ((hand & NEITHER) + CARDS) >> 13
+    return hand >> 6 & low & ~other & (RANK_SET - 1)
 
 
 @helper
@@ -511,7 +516,7 @@ def opening(rules, state, seat, classes):
     share = 100 * steps
     size = popcount(hand)
     classes[1] = (share >= 292 * size) + (share >= 323 * size) + (share >= 354 * size)
-    classes[2] = _stranded(hand)
+    classes[2] = _stranded(hand) != 0
     return hand
 
 
@@ -607,7 +612,7 @@ def features(rules, state, move, x):
     if state.phase == MAIN:
         opened = _beside(bit) & ~state.table
         note(x, F.seven, bit & SEVENS != 0)
-        note(x, F.stranded_seven, _stranded(state.hand[seat] & (bit | outside)) * (rank == 7))
+        note(x, F.stranded_seven, (_stranded(state.hand[seat] & (bit | outside)) != 0) * (rank == 7))
         note(x, F.opens_own, popcount(opened & own))
         note(x, F.opens_others, popcount(opened & others))
     else:
