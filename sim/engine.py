@@ -76,7 +76,7 @@ def _start_game(rules, seed, number, replay, scratch):
     start_stream(scratch.rng, key, CHANCE)
     for p in range(rules.seats):
         start_stream(scratch.rng, key, SEAT + p)
-    deal(rules, scratch.deck, scratch.states[0], scratch.rng)
+    deal(rules, scratch.deck, number, scratch.states[0], scratch.rng)
 
 
 @helper

@@ -13,9 +13,12 @@ from sim.games import game_of
 from sim.jit import JIT, OPTIONS
 
 
-def deal(rules, deck, state, rng):
-    """Deal the shuffled `deck` (uint8 card bits, front first) into `state`, up to the first decision."""
-    return game_of(type(rules)).module.deal(rules, deck, state, rng)
+def deal(rules, deck, number, state, rng):
+    """Deal the shuffled `deck` (uint8 card bits, front first) of deal `number` into `state`.
+
+    What rotates from deal to deal is `number` mod N.
+    """
+    return game_of(type(rules)).module.deal(rules, deck, number, state, rng)
 
 
 def begin(rules, state, rng, log):

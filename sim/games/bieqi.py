@@ -246,7 +246,6 @@ STATE = np.dtype(
         ("cur", np.int64),
         ("first", np.int64),
         ("turn", np.int64),
-        ("left", np.int64),  # cards in all hands
         ("lone", np.int64),  # seats, as a mask, whose last card was a 7
         ("first_cover", np.int64),  # turn of the first cover, 0 for none
         ("over", np.int64),
@@ -257,7 +256,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, state, rng):
+def deal(rules, deck, number, state, rng):
     """Deal everything round robin from seat 0 (L3); whoever holds S7 is the first player (L36)."""
     seats = rules.seats
     state.first = 0
@@ -276,7 +275,6 @@ def deal(rules, deck, state, rng):
     state.choice = SPADE_SEVEN
     state.phase = MAIN
     state.turn = 1
-    state.left = DECK
     state.lone = state.first_cover = state.over = 0
 
 
@@ -370,7 +368,6 @@ def apply(rules, state, move, rng, log):
         emit(log, PLAY, seat, card, 0)
     hand = state.hand[seat] ^ card
     state.hand[seat] = hand
-    state.left -= 1
     if hand == 0:
         _hand_used_up(rules, state, card, log)
         if state.over:
@@ -390,7 +387,10 @@ def _hand_used_up(rules, state, card, log):
         state.lone |= 1 << state.cur
     if rules.first_empty:
         emit(log, FINISH, state.cur)
-    if rules.first_empty or state.left == 0:
+    left = 0
+    for p in range(rules.seats):
+        left |= state.hand[p]
+    if rules.first_empty or left == 0:
         state.over = 1
 
 
@@ -657,7 +657,6 @@ def from_position(
     state.cur = state.first = position.to_move
     state.choice = hands[position.to_move] & int(state.open) if table else SPADE_SEVEN
     state.turn = 1
-    state.left = sum(hand.bit_count() for hand in hands)
 
 
 def _covered(position: BieqiPosition) -> list[int]:

@@ -275,7 +275,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, state, rng):
+def deal(rules, deck, number, state, rng):
     """Deal all cards singly, starting at the seat that gets a card more (L142); the holder of the S7 is first."""
     seats = rules.seats
     for p in range(SEATS):

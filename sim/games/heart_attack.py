@@ -468,7 +468,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, state, rng):
+def deal(rules, deck, number, state, rng):
     """Deal all cards round robin, the first on top; the extra cards go to the first seats or to random ones (HA-07).
 
     The extra card lies at the bottom, so that both ways of dealing turn the same cards until the first stack ends.

@@ -398,7 +398,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, state, rng):
+def deal(rules, deck, number, state, rng):
     """Deal round robin from seat 0; the rest is the stock (L82). The first player is drawn (L83, NN-15)."""
     seats = rules.seats
     dealt = rules.hand_size * seats

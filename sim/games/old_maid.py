@@ -121,9 +121,9 @@ class OldMaidToggles(ToggleModel):
     extra_card_seat: Literal["seat0", "rotating"] = toggle(
         "OM-08",
         "seat0",
-        "Which seat is dealt to first and so may get one card more: seat 0, or every seat in turn, played as a lot "
-        "drawn before the deal; the text lets the sizes differ by one.",
-        "從誰開始發牌（可能多一張）：座位 0，或各家輪流（以發牌前抽籤代替）；原文允許相差一張。",
+        "Which seat is dealt to first and so may get one card more: seat 0, or every seat in turn from deal to "
+        "deal; the text lets the sizes differ by one.",
+        "從誰開始發牌（可能多一張）：座位 0，或每局各家輪流；原文允許相差一張。",
         impact="M",
     )
     max_draws: int = toggle(
@@ -289,7 +289,7 @@ def _unpaired(rules, hand):
 
 
 @helper
-def deal(rules, deck, state, rng):
+def deal(rules, deck, number, state, rng):
     """Deal everything one by one (L33); a Queen is left out of the shuffled deck in the queen version (L50)."""
     seats = rules.seats
     for p in range(SEATS):
@@ -299,7 +299,7 @@ def deal(rules, deck, state, rng):
         state.count[k] = 0
     state.phase = state.turn = state.over = state.exits = 0
     state.active = (1 << seats) - 1
-    start = below(rng, CHANCE, seats) if rules.rotating else 0
+    start = number % seats if rules.rotating else 0
     p = start
     for i in range(52 + rules.jokers):
         card = np.int64(deck[i])

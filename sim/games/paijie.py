@@ -872,7 +872,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, state, rng):
+def deal(rules, deck, number, state, rng):
     """Deal round robin from seat 0 (L9); the rest is the stock. Then the start search (1.2, L10-12)."""
     seats = rules.seats
     _clear(state)

@@ -111,8 +111,8 @@ class SevensToggles(ToggleModel):
         "SV-07",
         "first_seats_dealt",
         "Which seats hold one card more when 52 does not divide: the first ones dealt to, seats drawn by lot, or "
-        "neighbours from a seat drawn by lot, as a deal that rotates evens out.",
-        "張數無法平分時由誰多拿一張：先發到的幾家、抽籤決定，或由抽籤的一家起連續幾家（相當於輪流發牌）。",
+        "neighbours, beginning one seat on with every deal.",
+        "張數無法平分時由誰多拿一張：先發到的幾家、抽籤決定，或每局往下輪一家起連續幾家。",
         impact="H",
     )
     wrap: bool = toggle(
@@ -263,7 +263,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, state, rng):
+def deal(rules, deck, number, state, rng):
     """Deal round robin from seat 0; the cards that are left over one each to the seats that SV-07 names.
 
     Only these last cards depend on SV-07, so that hands stay as equal as can be across rulesets.
@@ -278,7 +278,7 @@ def deal(rules, deck, state, rng):
         state.hand[p] = hand
         state.began[p] = rounds
     if rounds * seats < 52:
-        _deal_extra(rules, deck, state, rng)
+        _deal_extra(rules, deck, number, state, rng)
     _find_start(rules, state)
 
 
@@ -300,10 +300,10 @@ def _clear(state):
 
 
 @helper
-def _deal_extra(rules, deck, state, rng):
+def _deal_extra(rules, deck, number, state, rng):
     """One card more for some seats (S2 L58)."""
     dealt = 52 // rules.seats * rules.seats
-    seat = below(rng, CHANCE, rules.seats) if rules.extra == ROTATE else 0
+    seat = number % rules.seats if rules.extra == ROTATE else 0
     waiting = (1 << rules.seats) - 1
     for i in range(dealt, 52):
         if rules.extra == BY_LOT:

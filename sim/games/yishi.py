@@ -108,8 +108,8 @@ class YishiToggles(ToggleModel):
         "YS-06",
         "spade_A",
         "Who begins: the holder of the spade Ace as in the text (one of them with several decks), a random seat, or "
-        "each seat in its turn, which over many separate games is the same as a random one.",
-        "誰先出：持黑桃 A 者（原文；多副牌時於持有者中隨機）、隨機，或每局輪流（各局獨立，等同隨機）。",
+        "each seat in its turn from deal to deal.",
+        "誰先出：持黑桃 A 者（原文；多副牌時於持有者中隨機）、隨機，或每局輪流。",
     )
     initial_direction: Literal["up", "random"] = toggle(
         "YS-07",
@@ -468,7 +468,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, state, rng):
+def deal(rules, deck, number, state, rng):
     """Deal (YS-02), find the starter (YS-06), and set what he follows (YS-03, YS-07)."""
     _clear(rules, state)
     aces = (
@@ -480,6 +480,8 @@ def deal(rules, deck, state, rng):
         n = popcount(aces)
         state.cur = lowest(nth_bit(aces, below(rng, CHANCE, n)) if n > 1 else aces)
         forced = rules.ace_leads != 0
+    elif rules.starter == ROTATING:
+        state.cur = number % rules.seats
     else:
         state.cur = below(rng, CHANCE, rules.seats)
     state.first = state.cur

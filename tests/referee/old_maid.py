@@ -110,6 +110,7 @@ class _Referee:
     def read_header(self) -> None:
         event = self.log.read_header("old_maid", range(2, 11))
         self.seats = event["seats"]
+        self.index = event["index"]
         self.toggles: dict[str, Any] = self.log.read_toggles(event["toggles"], TOGGLES, FIXED)
 
     def read_deal(self) -> None:
@@ -139,7 +140,7 @@ class _Referee:
     def possible_sizes(self, logged: list[int]) -> list[int]:
         """Dealt round robin: the seats dealt to first have one card more. OM-08: the first is seat 0 or any seat."""
         least, extra = divmod(len(self.deck), self.seats)
-        starts = range(self.seats) if self.toggles["extra_card_seat"] == "rotating" else [0]
+        starts = [self.index % self.seats if self.toggles["extra_card_seat"] == "rotating" else 0]
         sizes = {
             start: [least + ((seat - start) % self.seats < extra) for seat in range(self.seats)]
             for start in starts

@@ -110,6 +110,7 @@ class _Referee:
     def replay(self) -> None:
         header = self.log.read_header("sevens", range(2, 9))
         self.seats: int = header["seats"]
+        self.index: int = header["index"]
         self.toggles = self.log.read_toggles(header["toggles"], TOGGLES, {})
         self.covers = self.toggles["no_move"] == "cover"
         self.read_deal()
@@ -137,8 +138,9 @@ class _Referee:
     def sizes(self, logged: list[int]) -> list[int]:
         """The sizes of the hands; where chance names the seats with one card more, those of the log if possible."""
         each, extra = divmod(len(DECK), self.seats)
-        wanted = [each + (seat < extra) for seat in range(self.seats)]
-        fixed = self.toggles["extra_cards"] == "first_seats_dealt"
+        start = self.index % self.seats if self.toggles["extra_cards"] == "rotate" else 0
+        wanted = [each + ((seat - start) % self.seats < extra) for seat in range(self.seats)]
+        fixed = self.toggles["extra_cards"] != "random"
         return logged if not fixed and sorted(logged) == sorted(wanted) else wanted
 
     def first_player(self) -> int:

@@ -152,6 +152,7 @@ class _Referee:
     def read_header(self) -> None:
         event = self.log.read_header("yishi", range(2, 11))
         self.seats = event["seats"]
+        self.index = event["index"]
         toggles = {key.lower(): "none" if value is None else value for key, value in event["toggles"].items()}
         self.toggles = self.log.read_toggles(toggles, TOGGLES, {})
 
@@ -216,6 +217,8 @@ class _Referee:
         t, first = self.toggles, self.first
         if type(first) is not int or not 0 <= first < self.seats:
             self.log.fail(f"a first seat of 0 to {self.seats - 1}", first)
+        if t["starter"] == "rotating" and first != self.index % self.seats:
+            self.log.fail(f"first seat {self.index % self.seats}", first)
         aces = sum(hand[ACE] for hand in self.hands)
         burned = 4 * t["decks"] - aces >= t["decks"]  # every spade Ace may be among the burned cards
         holds = self.hands[first][ACE] > 0
