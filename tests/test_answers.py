@@ -36,7 +36,7 @@ def sweep(*questions: SimpleNamespace) -> SimpleNamespace:
 
 
 def question(kind: str, **more: object) -> SimpleNamespace:
-    return SimpleNamespace(kind=kind, title={"en": "Well?", "zh-Hant": "如何？"}, **more)
+    return SimpleNamespace(kind=kind, title={"en": "Well?", "zh-Hant": "如何？"}, **{"game": "", **more})
 
 
 OPENING = question("opening_class", partition="tall", at_least=2)

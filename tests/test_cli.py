@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -248,17 +249,8 @@ def test_an_output_folder_that_cannot_be_made_is_refused(command: list[str]) -> 
         assert "cannot store results" in refused(*command, "--out", out)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-@pytest.mark.parametrize("command", results_commands(), ids=lambda command: command[0])
-def test_an_output_folder_without_permission_is_refused(command: list[str]) -> None:
-    Path("small.yaml").write_text(SWEEP)
-    Path("locked").mkdir(mode=0o500)
-    assert "cannot store results" in refused(*command, "--out", "locked/results")
-
-
 @pytest.mark.parametrize("command", results_commands(), ids=lambda command: command[0])
 def test_a_full_disk_is_refused_before_anything_is_made(command: list[str]) -> None:
-    resource = pytest.importorskip("resource")
     Path("small.yaml").write_text(SWEEP)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
@@ -279,7 +271,6 @@ def test_a_reader_that_stops_reading_is_no_error() -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_behind_stdout_is_one_message() -> None:
     with open("/dev/full", "wb") as full:
         process = python("schema", "paijie", stdout=full)
@@ -412,10 +403,10 @@ def test_the_benchmark_shows_medians(language: str, monkeypatch: pytest.MonkeyPa
     case.games_per_second = [9e9, 1000.0, 2000.0]
     case.decisions_per_second = [5.0, 4e4, 4e9]
     case.threads_ratio = [1.0, 1.9, 2.5]
-    measured = bench.Bench([case], {"paijie": 12.5}, {"paijie": 0.75}, None)
+    measured = bench.Bench([case], {"paijie": [1e4, 2000.0, 1e3]}, {"paijie": 12.5}, {"paijie": 0.75}, None)
     monkeypatch.setattr(bench, "run_bench", lambda repeats: measured)
     text = output("bench", "--lang", language)
-    assert all(number in text for number in ("2,000", "40,000", "1.90", "12.50", "0.75"))
+    assert all(number in text for number in ("2,000", "40,000", "1.90", "12.50", "0.75", "2,000, 2.00"))
     assert bench.TEXT[language]["unknown"] in text
 
 

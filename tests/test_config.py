@@ -469,7 +469,7 @@ def test_schemas(write: Write) -> None:
     player = json_schema("player")
     assert player["required"] == ["kind"]
     assert set(player["properties"]["games"]["properties"]["snap"]["properties"]) == {"main", "give"}
-    assert json_schema("sweep")["required"] == ["games", "families"]
+    assert json_schema("sweep")["required"] == ["games"]
     expected = "no schema for 'swep'; did you mean 'sweep'?; known: player, sweep, other, snap"
     assert message(json_schema, "swep") == expected
 
@@ -485,8 +485,11 @@ def test_checking_files(write: Write) -> None:
     )
     assert check_file(write("s.yaml", sweep)) == "s.yaml: sweep s, families 1, rulesets 3, games 60"
     assert message(check_file, "s2.yaml") == "s2.yaml: no such file"
-    expected = "x.yaml:1:1: neither ruleset, player nor sweep: a ruleset has `toggles` or `extends`, a player `kind`, "
-    assert message(check_file, write("x.yaml", "titel: X\n")) == expected + "a sweep `families`"
+    expected = (
+        "x.yaml:1:1: neither ruleset, player, sweep nor position: a ruleset has `toggles` or `extends`, "
+        "a player `kind`, a sweep `families`, a position `hands`"
+    )
+    assert message(check_file, write("x.yaml", "titel: X\n")) == expected
 
 
 # --- The project's own configurations ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import sim.games
 from sim.config import (
     Contrast,
     Family,
@@ -424,13 +425,45 @@ def test_groups_without_a_file(write: Write) -> None:
     assert group.contrasts == (Contrast("compare", "snap/default", "snap/v1", ((0, -1), (1, 1))),)
 
 
+def test_a_sweep_takes_in_others() -> None:
+    sweep, part = load_sweep("all"), load_sweep("old_maid")
+    assert {group.game for group in sweep.groups} == set(sim.games.games())
+    names = [family.name for family in sweep.families]
+    assert [name for name in names if name.startswith("old_maid.")] == [
+        f"old_maid.{family.name}" for family in part.families
+    ]
+    assert len(names) == len(set(names))
+    asked = [answer for answer in sweep.answers if answer.game == "old_maid"]
+    assert [answer.title for answer in asked] == [answer.title for answer in part.answers]
+    assert load_sweep("all", {"games": "10", "seed": "3"}).groups[0].games == 10
+
+
+TAKEN_IN = {
+    "itself": ("all", "2:10: sweeps[0]: all takes in sweeps itself"),
+    "unknown": ("sevns", "2:10: sweeps[0]: no sweep is called 'sevns'; did you mean 'sevens'?"),
+}
+
+
+@pytest.mark.parametrize("case", TAKEN_IN)
+def test_mistakes_in_what_a_sweep_takes_in(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, expected = TAKEN_IN[case]
+    monkeypatch.chdir(tmp_path)
+    Path("s.yaml").write_text(f"games: 10\nsweeps: [{name}]\n", encoding="utf-8")
+    assert message(load_sweep, Path("s.yaml")).startswith(f"s.yaml:{expected}")
+
+
 def test_the_default_sweep() -> None:
     sweep = load_sweep("default")
-    assert [(group.seats, len(group.arms), len(group.contrasts)) for group in sweep.groups] == [
+    main = [group for group in sweep.groups if group.game == "paijie"]
+    assert [(group.seats, len(group.arms), len(group.contrasts)) for group in main] == [
         (2, 7, 7),
         (3, 7, 7),
         (4, 18, 19),
         (5, 7, 7),
     ] * 2
-    assert {group.games for group in sweep.groups} == {70000}
+    assert {group.games for group in main} == {70000}
+    assert sum(group.games * len(group.arms) for group in sweep.groups) > 5_000_000
+    assert {group.game for group in sweep.groups} == set(sim.games.games())
     assert [answer.kind for answer in sweep.answers] == ["opening_class", "first_player", "change"]

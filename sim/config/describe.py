@@ -162,10 +162,10 @@ def _player_schema() -> dict[str, Any]:
 
 
 def check_file(path: str | Path) -> str:
-    """Validate a ruleset, player or sweep file in full; what it holds, in one line.
+    """Validate a ruleset, player, sweep or position file in full; what it holds, in one line.
 
     Raises:
-        ConfigError: for every mistake, also when the file is none of the three.
+        ConfigError: for every mistake, also when the file is none of the four.
     """
     path = Path(path)
     kind = _kind(read_document(path))
@@ -177,6 +177,13 @@ def check_file(path: str | Path) -> str:
     elif kind == "player":
         player = load_player(path)
         what = f"{player.name}, {player.kind}" + "".join(f", {game}" for game in player.weights)
+    elif kind == "position":
+        from sim.position import play_position  # loads the compiler, which the others do without
+
+        shown = play_position(path)
+        what = (
+            f"{shown['state']['ruleset']}, {len(shown['legal'])} legal moves, events {len(shown['events'])}"
+        )
     else:
         sweep = load_sweep(path)
         arms = {arm.name for group in sweep.groups for arm in group.arms}
@@ -189,13 +196,16 @@ def _kind(document: Document) -> str:
     """What the file is, by the keys that only one kind of file has."""
     marks = {
         "families": "sweep",
+        "sweeps": "sweep",
+        "hands": "position",
         "kind": "player",
         "toggles": "ruleset",
         "extends": "ruleset",
         "game": "ruleset",
+        "title": "ruleset",
     }
     for key, kind in marks.items():
         if key in document.data:
             return kind
-    text = "a ruleset has `toggles` or `extends`, a player `kind`, a sweep `families`"
-    raise document.error((), f"neither ruleset, player nor sweep: {text}")
+    text = "a ruleset has `toggles` or `extends`, a player `kind`, a sweep `families`, a position `hands`"
+    raise document.error((), f"neither ruleset, player, sweep nor position: {text}")

@@ -131,7 +131,8 @@ def load_sweep(ref: str | Path, overrides: Mapping[str, str] | None = None) -> S
 def _parts(document: Document, file: SweepFile, overrides: Mapping[str, str]) -> list[Sweep]:
     """The sweeps that the file takes in, with its seed; a file of its own needs families otherwise."""
     if not file.families and not file.sweeps:
-        raise document.error(("families",), "missing")
+        text = "the list is empty" if "families" in document.data else "missing"
+        raise document.error(("families",), text)
     parts = []
     for number, name in enumerate(file.sweeps):
         if _takes_in(name):

@@ -1113,7 +1113,7 @@ def _can_play(rules, state, seat):
 
 @helper
 def _set_material(rules, state, seat, cards):
-    """The cards that may be in a set: those playable and, PJ-50, locked ones beside them; none of the start rank (L46)."""
+    """Whether the seat has a legal play. If any is, one card is legal alone or, PJ-50, with a locked one in a pair."""
     if not rules.combos:
         return 0
     if rules.locked_member and state.locked:
