@@ -62,7 +62,7 @@ class Plot:
 
 
 def plan(views: Sequence[View]) -> dict[str, list[Plot]]:
-    """The figures worth drawing, by game."""
+    """The figures worth drawing, by game: of a game that stands in a line beside others, with nothing compared, one."""
     return {view.game.name: list(_plots(view, len(views) > 1)) for view in views}
 
 
@@ -74,6 +74,8 @@ def _plots(view: View, prefixed: bool) -> Iterator[Plot]:
     yield plot(
         "win_share_by_position", "position", _title("title_position"), functools.partial(positions, view)
     )
+    if prefixed and not view.comparisons:
+        return
     yield plot("outcomes", "endings", _title("title_outcomes"), functools.partial(outcomes, view))
     yield plot("turns", "length", _title("title_turns"), functools.partial(turns, view))
     for partition in view.game.partitions:

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
     from sim.config import Family, Sweep
+    from sim.games import Words
 
 LONG = 12
 """Tables with more rows are folded."""
@@ -716,8 +718,9 @@ def terminal_summary(
     parts = [
         part for answer in answers(sweep, metrics, contrasts) for part in _answer_lines(answer, language)
     ]
-    for view in views(sweep, metrics, contrasts):
-        parts += _summary_tables(view, language)
+    found = views(sweep, metrics, contrasts)
+    for view in found:
+        parts += _summary_tables(view, view.game.title if len(found) > 1 else None, language)
     return Group(*parts)
 
 
@@ -744,7 +747,8 @@ class _Paragraph:
             yield Text(" " * self.indent + line, overflow="ignore", no_wrap=True)
 
 
-def _summary_tables(view: View, language: str) -> Iterator[RenderableType]:
+def _summary_tables(view: View, game: Words | None, language: str) -> Iterator[RenderableType]:
+    """A table a line-up and number of seats, under the game's name where there are several."""
     from rich.text import Text
 
     for lineup in view.lineups:
@@ -756,7 +760,8 @@ def _summary_tables(view: View, language: str) -> Iterator[RenderableType]:
                 )
                 sizes = "–".join(f"{size:,}" for size in dict.fromkeys((games[0], games[-1])))
                 words = {"lineup": view.lineup(lineup, language), "seats": n, "n": sizes}
-                yield Text(TEXT[language]["summary"].format(**words), style="bold")
+                heading = TEXT[language]["summary"].format(**words)
+                yield Text(f"{game[language]} · {heading}" if game else heading, style="bold")
                 yield _summary_table(view, cases, n, language)
                 yield Text()
 
@@ -769,7 +774,7 @@ def _summary_table(view: View, cases: Sequence[Case], seats: int, language: str)
     grid = Grid(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False)
     grid.add_column(HEADINGS["ruleset"][language], overflow="fold")
     headings = [*(str(k + 1) for k in range(seats)), "±", TEXT[language]["turns"]]
-    headings += [view.words(event.name, "mean", language).replace(" ", "\n") for event in events]
+    headings += ["\n".join(textwrap.wrap(view.words(e.name, "mean", language), 12)) for e in events]
     headings += [OUTCOME_WORDS[word][language] + "\n%" for word in ("drawn", "stalled")]
     headings.append(TEXT[language]["moves"])
     for heading in headings:
