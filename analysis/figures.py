@@ -69,6 +69,8 @@ def plan(views: Sequence[View]) -> dict[str, list[Plot]]:
 def _plots(view: View, prefixed: bool) -> Iterator[Plot]:
     def plot(name: str, topic: str, title: Words, draw: Callable[[Sheet, str], Figure]) -> Plot:
         stem = re.sub(r"[^\w.+-]+", "_", f"{view.game.name}_{name}" if prefixed else name)
+        if prefixed:
+            title = {language: f"{view.game.title[language]} · {words}" for language, words in title.items()}
         return Plot(stem, topic, title, draw)
 
     yield plot(

@@ -149,13 +149,20 @@ def _group_head(axes: Axes, name: str, place: int, keys: int) -> None:
     axes.text(middle, 1.02, name, transform=axes.get_xaxis_transform(), ha="center", va="bottom")
 
 
+def dodges(view: View, drawn: Sequence[str], step: float) -> dict[str, float]:
+    """How far each line-up that is drawn stands beside its place: evenly around it, at most 0.6 apart in all."""
+    lineups = [name for name in view.lineups if name in drawn]
+    step = min(step, 0.6 / max(1, len(lineups) - 1))
+    return {name: (k - (len(lineups) - 1) / 2) * step for k, name in enumerate(lineups)}
+
+
 def _strip(
     view: View, axes: Axes, metric: str, keys: Sequence[str], groups: Sequence[str], cases: Sequence[Case]
 ) -> None:
     step = len(keys) + 1
-    for lineup in view.lineups:
+    shifts = dodges(view, [case.lineup for case in cases], 0.24)
+    for lineup, dodge in shifts.items():
         colour, marker = lineup_style(view, lineup)
-        dodge = (view.lineups.index(lineup) - (len(view.lineups) - 1) / 2) * 0.24
         for case in (case for case in cases if case.lineup == lineup):
             start = groups.index(case.ruleset) * step
             numbers = view.keys(case, metric)
@@ -552,9 +559,10 @@ def _forest_panel(
 ) -> None:
     axes.axvspan(-RELEVANT, RELEVANT, color="#E8E8E8", linewidth=0, zorder=0)
     axes.axvline(0, color=GREY, linewidth=0.6, zorder=1)
+    shifts = dodges(view, [comparison.lineup for comparison in comparisons], 0.3)
     for comparison in comparisons:
         colour, marker = lineup_style(view, comparison.lineup)
-        dodge = (view.lineups.index(comparison.lineup) - (len(view.lineups) - 1) / 2) * 0.3
+        dodge = shifts[comparison.lineup]
         for place, name in enumerate(names):
             difference = comparison.differences.get(name)
             if difference is None or not difference.deviation:

@@ -290,7 +290,10 @@ class Sheet:
         heading = self.wrapped(self.legible(title), width - 0.2, SIZE + 3)
         joint = " " if self.language == "en" else ""
         foot = self.wrapped(joint.join(self.legible(text) for text in caption), width - 0.2, SIZE - 1)
-        head = 0.1 + 0.2 * (heading.count("\n") + 1) + (0.27 if legend else 0.05)
+        entries = max((text_width(entry.get_label(), SIZE) for entry in legend), default=0.0) + 0.55
+        columns_of_legend = max(1, min(len(legend), int((width - 0.2) / entries)))
+        lines = -(-len(legend) // columns_of_legend)
+        head = 0.1 + 0.2 * (heading.count("\n") + 1) + (0.08 + 0.19 * lines if legend else 0.05)
         below = box.bottom + 0.1 + 0.145 * (foot.count("\n") + 1)
         height = head + box.top + rows * box.height + (rows - 1) * box.gap_y + below
         figure = Figure(figsize=(width, height))
@@ -299,12 +302,12 @@ class Sheet:
             0.1 / width, 0.08 / height, foot, size=SIZE - 1, color="#555555", va="bottom", linespacing=1.4
         )
         if legend:
-            place = (0.1 / width, 1 - (head - 0.22) / height)
+            place = (0.1 / width, 1 - (head - 0.03 - 0.19 * lines) / height)
             figure.legend(
                 handles=legend,
                 loc="upper left",
                 bbox_to_anchor=place,
-                ncols=len(legend),
+                ncols=columns_of_legend,
                 frameon=False,
                 borderpad=0,
                 borderaxespad=0,

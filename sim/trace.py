@@ -212,8 +212,8 @@ _TEXT: dict[str, tuple[str, str]] = {
     "lose": ("  seat {seat} loses", "  玩家 {seat} 落敗"),
     "slap": ("  slaps (ms): {times}; taken by {taker}", "  拍牌（毫秒）：{times}；收牌者 {taker}"),
     "end": (
-        "End: {outcome}, winners {winners}, places {places}, {turns} turns",
-        "終局：{outcome}，勝者 {winners}，名次 {places}，共 {turns} 回合",
+        "End: {outcome}; winners {winners}; losers {losers}; places {places}; {turns} turns",
+        "終局：{outcome}；勝者 {winners}；輸家 {losers}；名次 {places}；共 {turns} 回合",
     ),
 }
 _WORDS: dict[str, tuple[str, str]] = {
@@ -300,7 +300,7 @@ def _filled(event: Event, at: int) -> Event:
         if isinstance(value, str)
     }
     words |= {
-        key: " ".join(str(item) for item in value) for key, value in event.items() if isinstance(value, list)
+        key: " ".join(str(item) for item in value) or "–" for key, value in event.items() if isinstance(value, list)
     }
     filled = event | words
     if "cards" in event:
