@@ -182,11 +182,12 @@ def compare(
     with contextlib.nullcontext() if out is None else _resumable():
         from analysis.compare import comparison, comparison_table, run_comparison
         from analysis.sweep import Options
-        from sim.config import load_ruleset
+        from sim.config import ConfigError, check_seats, load_ruleset
 
         first, second = load_ruleset(a), load_ruleset(b or a, _settings(settings))
         names = players or ["random"]
-        lineup = _lineup(names, seats or (len(names) if len(names) > 1 else SEATS), first)
+        lineup = _lineup(names, seats or _seats_for(names), first)
+        check_seats(second, len(lineup), lambda text: ConfigError(f"--seats: {text}"))
         group = comparison(first, second, lineup, seed, games)
         results = run_comparison(group, out, Options(jobs, command=_portable(context.obj)))
         _show(comparison_table(group, results, lang))
@@ -212,7 +213,7 @@ def replay(
 
     rules = load_ruleset(ruleset, _settings(settings))
     names = players or ["random"]
-    log = play(rules, _lineup(names, seats or (len(names) if players else SEATS), rules), seed, game)
+    log = play(rules, _lineup(names, seats or _seats_for(names), rules), seed, game)
     for line in to_text(log, lang) if form == "text" else map(_json_line, log):
         typer.echo(line)
 
@@ -394,14 +395,17 @@ def _settings(given: Sequence[str] | None) -> dict[str, str]:
     return settings
 
 
+def _seats_for(names: Sequence[str]) -> int:
+    """The number of seats where none is given: one a player; a single player fills the usual table."""
+    return len(names) if len(names) > 1 else SEATS
+
+
 def _lineup(names: Sequence[str], seats: int, ruleset: Ruleset) -> tuple[Player, ...]:
     """The players of all seats, those named repeated round the table."""
-    from sim.config import ConfigError, load_player
+    from sim.config import ConfigError, check_seats, load_player
 
     players = [load_player(name) for name in names]
-    least, most = ruleset.seats
-    if not least <= seats <= most:
-        raise ConfigError(f"{ruleset.game} seats {least}..{most}, not {seats}")
+    check_seats(ruleset, seats, lambda text: ConfigError(f"--seats: {text}"))
     if len(names) > seats:
         raise ConfigError(f"--players: {len(names)} players for {seats} seats")
     for player in players:

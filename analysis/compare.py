@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
+from rich.text import Text
 
 from analysis.answers import HEADINGS, VERDICTS, metric_words
 from analysis.metrics import IDENTICAL, select
@@ -80,7 +81,10 @@ def comparison_table(group: Group, results: Results, language: str) -> Table:
     title = text["title"].format(a=a, b=b, seats=group.seats, lineup=lineup, games=group.games)
     same = group.arms[0].resolved() == group.arms[1].resolved()
     table = Table(
-        title=title, caption=text["same"] if same else None, title_justify="left", caption_justify="left"
+        title=Text(title),
+        caption=text["same"] if same else None,
+        title_justify="left",
+        caption_justify="left",
     )
     table.add_column(HEADINGS["metric"][language])
     for heading in ("A", "B", text["difference"], HEADINGS["p_adjusted"][language]):

@@ -300,7 +300,9 @@ def _filled(event: Event, at: int) -> Event:
         if isinstance(value, str)
     }
     words |= {
-        key: " ".join(str(item) for item in value) or "–" for key, value in event.items() if isinstance(value, list)
+        key: " ".join(str(item) for item in value) or "–"
+        for key, value in event.items()
+        if isinstance(value, list)
     }
     filled = event | words
     if "cards" in event:

@@ -139,8 +139,8 @@ def test_a_slip_is_answered_with_the_nearest_name(words: list[str], nearest: str
         (["compare", "paijie/v1.0"], "--set"),
         (["compare", "paijie/v1.0", "paijie/v1.1", "--games", "0"], "--games"),
         (["compare", "paijie/v1.0", "paijie/v1.1", "--seed", "-1"], "--seed"),
-        (["compare", "paijie/v1.0", "paijie/v1.1", "--seats", "1"], "not 1"),
-        (["compare", "paijie/v1.0", "paijie/v1.1", "--seats", "10"], "not 10"),
+        (["compare", "paijie/v1.0", "paijie/v1.1", "--seats", "1"], "1 is not allowed"),
+        (["compare", "paijie/v1.0", "paijie/v1.1", "--seats", "10"], "10 is not allowed"),
         (["compare", "paijie/v1.0", "--set", "limit_value=99"], "99 is not allowed"),
         (["compare", "paijie/v1.0", "--set", "limit_value=8", "--set", "limit_value=9"], "twice"),
         (["compare", "paijie/v1.0", "--set", "limit_value"], "KEY=VALUE"),
@@ -150,8 +150,8 @@ def test_a_slip_is_answered_with_the_nearest_name(words: list[str], nearest: str
         ),
         (["replay", "paijie", "--seed", "-1"], "--seed"),
         (["replay", "paijie", "--game", "-1"], "--game"),
-        (["replay", "paijie", "--players", "random"], "not 1"),
-        (["replay", "paijie", "--players", *["random"] * 10], "not 10"),
+        (["replay", "paijie", "--seats", "1"], "1 is not allowed"),
+        (["replay", "paijie", "--players", *["random"] * 10], "10 is not allowed"),
         (["replay", "paijie", "--players", "--seed", "7"], "no player is called"),
         (["replay", "paijie", "--format", "xml"], "--format"),
         (["replay", "no/such.yaml"], "no such file"),
@@ -415,3 +415,37 @@ def test_the_benchmark_runs() -> None:
     result = run("bench", "--repeats", 1)
     assert result.exit_code == 0
     assert "paijie/default" in result.stdout
+
+
+# --- What testers found ---
+
+CONFLICTS = (
+    ["compare", "ninety_nine/default", "--set", "after_loss_hand=new_hand", "--games", "5"],
+    ["compare", "yishi/default", "--set", "deal=one_of_each_rank", "--seats", "10", "--games", "3"],
+    ["replay", "sevens/default", "--set", "wrap=yes", "--set", "ace_high=yes"],
+    ["replay", "paijie/default", "--seats", "8", "--set", "hand_size=8"],
+    ["replay", "x" * 300 + ".yaml"],
+    ["replay", "paijie/default", "--players", "x" * 300 + ".yaml"],
+)
+
+
+@pytest.mark.parametrize("command", CONFLICTS, ids=lambda command: " ".join(command)[:40])
+def test_toggles_and_seats_that_exclude_each_other_are_refused(command: list[str]) -> None:
+    assert refused(*command)
+
+
+@pytest.mark.parametrize("escape", ["\\UFFFFFFFF", "\\U00110000", "\\ud800"])
+def test_an_escape_that_is_no_character_is_refused(escape: str) -> None:
+    Path("odd.yaml").write_text(f'extends: paijie/v1.1\ntitle: "{escape}"\n')
+    assert "no character" in refused("check", "odd.yaml")
+
+
+def test_one_player_fills_the_usual_table() -> None:
+    assert "4 seats (greedy, greedy, greedy, greedy)" in output("replay", "bieqi", "--players", "greedy")
+
+
+def test_a_title_is_no_markup() -> None:
+    Path("me.yaml").write_text('kind: random\ntitle: "[/x]"\n')
+    result = run("compare", "sevens", "sevens", "--players", "me.yaml", "--games", "5")
+    assert result.exit_code == 0
+    assert "[/x]" in result.stdout

@@ -119,12 +119,22 @@ def read_document(path: Path) -> Document:
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         context = f" ({problem.context})" if problem.context else ""
         raise ConfigError(f"{shown_path(path)}{place}: not valid YAML: {problem.problem}{context}") from None
+    except (ValueError, OverflowError):  # an escape such as "\UFFFFFFFF", which the scanner passes to chr()
+        raise ConfigError(f"{shown_path(path)}: not valid YAML: an escape that is no character") from None
     return Document(path, data, builder.positions)
+
+
+def exists(path: Path) -> bool:
+    """Whether there is such a file or folder; not under a name that no file can have."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _read_text(path: Path) -> str:
     name = shown_path(path)
-    if not path.exists():
+    if not exists(path):
         raise ConfigError(f"{name}: no such file")
     if not path.is_file():
         raise ConfigError(f"{name}: not a file")
@@ -183,6 +193,8 @@ class _Builder:
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(events, at)
         assert isinstance(event, yaml.ScalarEvent)
+        if any("\ud800" <= letter <= "\udfff" for letter in event.value):
+            raise self._error(event, at, "half of a surrogate pair is no character")
         if not event.implicit[0]:
             return event.value
         if not event.value:

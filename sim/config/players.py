@@ -59,7 +59,7 @@ def player_path(ref: str | Path, folder: Path, blame: Blame) -> Path:
     """The file that `ref` means; a relative path starts at `folder`."""
     if is_path(ref):
         path = folder / ref
-        if not path.exists():
+        if not files.exists(path):
             raise blame(f"{files.shown_path(path)}: no such file")
         return path
     known = {path.stem: path for path in sorted((files.CONFIGS / "players").glob("*.yaml"))}

@@ -134,7 +134,7 @@ def ruleset_path(ref: str | Path, folder: Path, blame: Blame) -> Path:
     """The file that `ref` means; a relative path starts at `folder`."""
     if is_path(ref):
         path = folder / ref
-        if not path.exists():
+        if not files.exists(path):
             near = nearest(path.stem, [other.stem for other in path.parent.glob(f"*{path.suffix}")])
             raise blame(f"{files.shown_path(path)}: no such file{near}")
         return path

@@ -112,7 +112,7 @@ class PositionModel(BaseModel):
     toggles: dict[str, Any] = {}
     hands: list[list[Card]]
     to_move: int = Field(0, ge=0)
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, le=2**63 - 1)
     line: list[list[Card] | str | int] = []
 
 
