@@ -15,8 +15,8 @@ from sim.cards import DECK
 from sim.events import CHOOSE, OPTION, emit, new_log, recording
 from sim.games import Game, game
 from sim.jit import JIT, entry, helper
-from sim.players import choose_basic, lineup_arrays
-from sim.protocol import apply, begin, cost, deal, is_over, mover, moves, opening, outcome, standing
+from sim.players import Search, choose, lineup_arrays, start_memory, watched
+from sim.protocol import apply, begin, cost, deal, is_over, mover, moves, opening, outcome, resample, standing
 from sim.rng import CHANCE, DEAL, MAX_SEATS, SEAT, STREAMS, game_key, shuffle, shuffle_deck, start_stream
 from sim.tally import ROW, Layout, Tally, class_seats, cumulate_classes, new_tally, tally_game, write_values
 
@@ -130,14 +130,14 @@ def _play_game(rules, lineup, scratch, log):
         row.opening[p] = opening(rules, state, p, scratch.classes[p])
         row.decisions[p] = 0
         row.choices[p] = 0
+    start_memory(rules, state, lineup)
+    log = watched(rules, lineup, log)
     begin(rules, state, scratch.rng, log)
     turn = state.turn
     leader = -1
     while not is_over(rules, state):
         seat = mover(rules, state)
-        move, n = choose_basic(
-            rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total
-        )
+        move, n = choose(rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total)
         row.decisions[seat] += 1
         row.choices[seat] += n > 1
         row.listed += n
@@ -152,8 +152,11 @@ def _play_game(rules, lineup, scratch, log):
 
 
 @entry
-def _play_block(rules, lineup, plan, tally, scratch, seed, first, values):
-    """Play the deals first, first+1, ... into the rows of `values` (int64, [games, M]) and the tally."""
+def _play_block(rules, lineup, plan, tally, scratch, seed, first, values, seating):
+    """Play the deals first, first+1, ... into the rows of `values` (int64, [games, M]) and the tally.
+
+    `seating` (int64, [games, 2]) receives each game's first seat and its direction of play.
+    """
     state = scratch.states[0]
     row = scratch.rows[0]
     counters = state.count.size
@@ -161,6 +164,8 @@ def _play_block(rules, lineup, plan, tally, scratch, seed, first, values):
         _start_game(rules, seed, first + i, 0, scratch)
         _play_game(rules, lineup, scratch, None)
         write_values(rules.seats, counters, plan.scored, row, values[i])
+        seating[i, 0] = row.first
+        seating[i, 1] = row.direction
         for p in range(rules.seats):
             class_seats(plan, scratch.classes[p], row.share[p], scratch.k, scratch.y)
         cumulate_classes(plan, scratch.k, scratch.y)
@@ -182,7 +187,7 @@ def _tally_contrast(values, arms, weights, out):
             out[m, 4] += d < 0
 
 
-START, BEGIN, CHOOSE_MOVE, MAKE_MOVE, LIST_MOVES, RESULT = range(6)
+START, BEGIN, CHOOSE_MOVE, MAKE_MOVE, LIST_MOVES, RESULT, MOVER = range(7)
 
 
 @entry
@@ -192,15 +197,14 @@ def _drive(rules, lineup, scratch, action, a, b, c, log):
     if action == START:
         _start_game(rules, a, b, c, scratch)
     elif action == BEGIN:
-        begin(rules, state, scratch.rng, log)
+        start_memory(rules, state, lineup)
+        begin(rules, state, scratch.rng, watched(rules, lineup, log))
     elif action == CHOOSE_MOVE:
         seat = mover(rules, state)
-        return choose_basic(
-            rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total
-        )[0]
+        return choose(rules, state, seat, lineup, scratch.rng, scratch.out, scratch.scores, scratch.total)[0]
     elif action == MAKE_MOVE:
         _log_choice(rules, state, a, scratch.out, log)
-        apply(rules, state, a, scratch.rng, log)
+        apply(rules, state, a, scratch.rng, watched(rules, lineup, log))
     elif action == LIST_MOVES:
         n = moves(rules, state, scratch.out)
         if state.phase == 0:
@@ -209,7 +213,19 @@ def _drive(rules, lineup, scratch, action, a, b, c, log):
         return n
     elif action == RESULT:
         outcome(rules, state, scratch.rows[0])
+    elif action == MOVER:
+        return mover(rules, state)
     return int(is_over(rules, state))
+
+
+@entry
+def _sample(rules, state, memory, rng, key, samples):
+    """Fill `samples` with full states that the seat which is to decide thinks possible."""
+    seat = mover(rules, state)
+    start_stream(rng, key, DEAL)
+    for i in range(samples.size):
+        samples[i] = state
+        resample(rules, samples[i], memory, seat, rng, DEAL)
 
 
 @entry
@@ -284,9 +300,22 @@ class Table:
         costs = self.scratch.scores[:n].tolist() if self.state.phase == 0 else [0] * n
         return self.scratch.out[:n].tolist(), costs
 
+    def mover(self) -> int:
+        """The seat to decide."""
+        return self._do(MOVER)
+
     def choose(self) -> int:
         """The move of the player to decide."""
         return self._do(CHOOSE_MOVE)
+
+    def samples(self, number: int, seed: int) -> np.ndarray:
+        """Full states that the seat to decide thinks possible: records, shape (number,). Somebody must search here."""
+        assert isinstance(self.lineup, Search), "only a line-up that searches has a memory"
+        samples = np.zeros(number, dtype=self.game.state).view(np.recarray)
+        rng, key = np.zeros((STREAMS, 2), dtype=np.uint64), np.uint64(seed)
+        with plain_arithmetic():
+            _sample(self.rules, self.state, self.lineup.memory[0], rng, key, samples)
+        return samples
 
     def make(self, move: int) -> bool:
         """Make a move; whether the game is over."""
@@ -324,18 +353,45 @@ def play_range(group: Group, first: int, count: int) -> dict[str, np.ndarray]:
     terms = [np.array(contrast.terms, dtype=np.int64).reshape(-1, 2).T.copy() for contrast in group.contrasts]
     contrasts = [np.zeros((columns, 5), dtype=np.int64) for _ in terms]
     values = np.zeros((len(rules), min(BLOCK, count), columns), dtype=np.int64)
+    seating = np.zeros((min(BLOCK, count), 2), dtype=np.int64)
     for start in range(first, first + count, BLOCK):
         values = np.ascontiguousarray(values[:, : first + count - start])
         with plain_arithmetic():
             for a, arm_rules in enumerate(rules):
                 plan = layouts[a].plan()
-                _play_block(arm_rules, lineup, plan, tallies[a], scratch, group.seed, start, values[a])
+                _play_block(
+                    arm_rules, lineup, plan, tallies[a], scratch, group.seed, start, values[a], seating
+                )
         for (arms, weights), out in zip(terms, contrasts, strict=True):
             _tally_contrast(values, arms, weights, out)
     result = {f"contrast/{i}": out for i, out in enumerate(contrasts)}
     for a, tally in enumerate(tallies):
         result |= {f"arm/{a}/{name}": array for name, array in zip(Tally._fields, tally, strict=True)}
     return result
+
+
+def _play_values(
+    played: Game, rules: Any, lineup: tuple[Player, ...], seed: int, games: int, first: int
+) -> tuple[Layout, np.ndarray, np.ndarray]:
+    """The layout, the columns of every single game (int64, [games, M]), and its first seat and direction."""
+    layout = Layout(played, rules)
+    values = np.zeros((games, len(layout.columns)), dtype=np.int64)
+    seating = np.zeros((games, 2), dtype=np.int64)
+    scratch = new_scratch(played, len(layout.classes))
+    tally = new_tally(layout)
+    with plain_arithmetic():
+        _play_block(
+            rules,
+            lineup_arrays(played, lineup),
+            layout.plan(),
+            tally,
+            scratch,
+            seed,
+            first,
+            values,
+            seating,
+        )
+    return layout, values, seating
 
 
 def play_rows(
@@ -346,23 +402,24 @@ def play_rows(
 
     played = game(ruleset.game)
     rules = played.rules(ruleset.toggles, len(lineup))
-    layout = Layout(played, rules)
-    values = np.zeros((games, len(layout.columns)), dtype=np.int64)
-    scratch = new_scratch(played, len(layout.classes))
-    with plain_arithmetic():
-        _play_block(
-            rules,
-            lineup_arrays(played, lineup),
-            layout.plan(),
-            new_tally(layout),
-            scratch,
-            seed,
-            first,
-            values,
-        )
+    layout, values, _ = _play_values(played, rules, lineup, seed, games, first)
     return pd.DataFrame(
         values, columns=list(layout.columns), index=pd.RangeIndex(first, first + games, name="deal")
     )
+
+
+def play_seats(
+    ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, games: int, first: int = 0, column: str = "share"
+) -> np.ndarray:
+    """A column of every single game by seat: int64, shape (games, N); `share` in units of 1/2520, or any of
+    `sim.tally.SEAT_COLUMNS`, or `score`."""
+    played = game(ruleset.game)
+    rules = played.rules(ruleset.toggles, len(lineup))
+    layout, values, seating = _play_values(played, rules, lineup, seed, games, first)
+    at = layout.columns.index(f"{column}/1")
+    seats = np.arange(rules.seats)
+    position = (seats - seating[:, :1]) * seating[:, 1:] % rules.seats
+    return np.take_along_axis(values[:, at : at + rules.seats], position, axis=1)
 
 
 def compile_for(group: Group) -> None:

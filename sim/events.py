@@ -1,19 +1,21 @@
 """The event stream of a game: its codes, its words, and `emit`.
 
 An event log is an int64 array of shape (capacity, 5): row 0 holds (rows used, overflow flag), every other row an event
-code and up to four integers. Kernels take the log as an argument; given None, `emit` compiles to nothing.
+code and up to four integers. Kernels take the log as an argument; given None, `emit` compiles to nothing; given a
+`Watch`, each event is folded into the memory of what the seats have seen, and then goes to the log behind it.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
 from sim.jit import OPTIONS, outlined
+from sim.protocol import remember
 
 # An event, and the integers that follow its code. Rows marked with + continue the event above them.
 TURN = 1  # turn, seat
@@ -76,9 +78,20 @@ def _record(log, event, a, b, c, d):
     log[0, 0] = used + 1
 
 
+class Watch(NamedTuple):
+    """A log that also remembers: the game's rules, its memory (one record), and the log behind (an array or None)."""
+
+    rules: Any
+    memory: Any
+    log: Any
+
+
 def emit(log, event, a=0, b=0, c=0, d=0):
     """Append an event to the log, or do nothing when there is none. A full log sets its overflow flag."""
-    if log is not None:
+    if isinstance(log, Watch):
+        remember(log.rules, log.memory[0], event, a, b, c, d)
+        emit(log.log, event, a, b, c, d)
+    elif log is not None:
         _record(log, event, a, b, c, d)
 
 
@@ -86,7 +99,14 @@ def emit(log, event, a=0, b=0, c=0, d=0):
 def _emit(log, event, a=0, b=0, c=0, d=0):
     if isinstance(log, types.NoneType):
         return lambda log, event, a=0, b=0, c=0, d=0: None
-    return lambda log, event, a=0, b=0, c=0, d=0: _record(log, event, a, b, c, d)
+    if isinstance(log, types.Array):
+        return lambda log, event, a=0, b=0, c=0, d=0: _record(log, event, a, b, c, d)
+
+    def fold(log, event, a=0, b=0, c=0, d=0):
+        remember(log.rules, log.memory[0], event, a, b, c, d)
+        emit(log.log, event, a, b, c, d)
+
+    return fold
 
 
 def recording(log):

@@ -76,7 +76,9 @@ each array a function is given), and nothing may be allocated. Only `outlined` f
 helper = numba.njit(**OPTIONS)
 """A function called from jitted code only."""
 
-outlined = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy", _nrt=True)
+OUTLINED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy", "_nrt": True}
+
+outlined = numba.njit(**OUTLINED)
 """A helper that stays a call of its own: large and rare, or used in many places. It may allocate."""
 
 

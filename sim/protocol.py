@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba.extending import overload
 
 from sim.games import game_of
-from sim.jit import JIT, OPTIONS
+from sim.jit import JIT, OPTIONS, OUTLINED
 
 
 def deal(rules, deck, number, state, rng):
@@ -76,16 +76,39 @@ def cost(rules, state, move):
     return game_of(type(rules)).module.cost(rules, state, move)
 
 
-def _bind(function):
-    def typed(rules, *_):
-        implementation = getattr(game_of(rules.instance_class).module, function.__name__)
-        return implementation.py_func
-
-    overload(function, jit_options=OPTIONS, strict=False)(typed)
+def forget(rules, state, memory):
+    """Start the memory record of a dealt (or given) position: every seat has seen its own hand and what lies open."""
+    return game_of(type(rules)).module.forget(rules, state, memory)
 
 
-PROTOCOL = (deal, begin, mover, moves, pick, apply, is_over, outcome, standing, features, opening, cost)
+def remember(rules, memory, event, a, b, c, d):
+    """Fold an event (see sim.events) into the memory: what each seat has seen of it, and what it proves to all."""
+    return game_of(type(rules)).module.remember(rules, memory, event, a, b, c, d)
+
+
+def resample(rules, state, memory, seat, rng, stream):
+    """Deal anew in `state`, a copy, all that the seat at its decision cannot see: a random full state, distributed as
+    it is given everything that the seat has seen, uniform over the deals and chance events which agree with it.
+    """
+    return game_of(type(rules)).module.resample(rules, state, memory, seat, rng, stream)
+
+
+PLAYING = (deal, begin, mover, moves, pick, apply, is_over, outcome, standing, features, opening, cost)
+KNOWING = (forget, remember, resample)
+"""Only search players need these, and they stay calls of their own: an event is emitted in many places."""
+
+
+def _bind(functions, options):
+    def bind(function):
+        def typed(rules, *_):
+            return getattr(game_of(rules.instance_class).module, function.__name__).py_func
+
+        overload(function, jit_options=options, strict=False)(typed)
+
+    for function in functions:
+        bind(function)
+
 
 if JIT:
-    for _function in PROTOCOL:
-        _bind(_function)
+    _bind(PLAYING, OPTIONS)
+    _bind(KNOWING, OUTLINED)

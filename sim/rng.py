@@ -63,7 +63,7 @@ def _advance(s0, s1):
 
 
 @helper
-def _next(rng, stream):
+def word(rng, stream):
     """The next 64 random bits of a stream."""
     s0 = rng[stream, 0]
     s1 = rng[stream, 1]
@@ -75,11 +75,11 @@ def _next(rng, stream):
 def below(rng, stream, n):
     """A uniformly random int64 in 0..n-1, exactly (Lemire 2019, with 32-bit words); n in 1..2^31."""
     bound = np.uint64(n)
-    product = (_next(rng, stream) >> _S32) * bound
+    product = (word(rng, stream) >> _S32) * bound
     if (product & _LOW) < bound:
         threshold = (np.uint64(1) << _S32) % bound
         while (product & _LOW) < threshold:
-            product = (_next(rng, stream) >> _S32) * bound
+            product = (word(rng, stream) >> _S32) * bound
     return np.int64(product >> _S32)
 
 

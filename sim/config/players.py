@@ -24,25 +24,56 @@ Weights = dict[str, dict[str, dict[str, int]]]
 """game -> phase -> feature -> weight; what is not named weighs 0."""
 
 
+Kind = Literal["random", "weights", "search"]
+
+
 class PlayerFile(FileModel):
     """The keys of a player file."""
 
     title: Title | None = None
-    kind: Literal["random", "weights"]
+    kind: Kind
     games: dict[str, dict[str, dict[str, Weight]]] = {}
+    playouts: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    samples: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    exploration: Annotated[float, Field(ge=0, le=100)] | None = None
+    plays_out: str | None = None
+    aim: Literal["share", "score"] | None = None
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How a searching player spends its time at a decision.
+
+    Attributes:
+        playouts: games played to the end.
+        samples: full states that these start from.
+        exploration: width of the upper confidence bound, in units of the range of worths seen.
+        plays_out: the basic player who plays them, in every seat.
+        aim: what is maximised, the win share or the score.
+    """
+
+    playouts: int
+    samples: int
+    exploration: float
+    plays_out: Player
+    aim: Literal["share", "score"]
 
 
 @dataclass(frozen=True)
 class Player:
-    """A way to play: `random` picks uniformly among the legal moves, `weights` the move of the largest weighted sum."""
+    """A way to play: `random` picks uniformly among the legal moves, `weights` the move of the largest weighted sum,
+    `search` the one that does best in play-outs."""
 
     name: str
-    kind: Literal["random", "weights"]
+    kind: Kind
     title: Mapping[str, str] = field(hash=False)
     weights: Weights = field(hash=False)
+    search: SearchSettings | None = None
 
     def plays(self, game: str) -> bool:
         """Whether this player knows how to play `game`."""
+        if self.search:
+            return self.search.plays_out.plays(game)
         return self.kind == "random" or game in self.weights
 
 
@@ -78,9 +109,11 @@ def read_player(path: Path) -> Player:
 
 def make_player(name: str, content: PlayerFile, document: Document, at: KeyPath) -> Player:
     """The player described by `content`, which stands at key path `at` of `document`."""
+    title = content.title.words() if content.title else {"en": name, "zh-Hant": name}
+    _check_keys(content, document, at)
+    if content.kind == "search":
+        return Player(name, content.kind, title, {}, _search_settings(content, document, at))
     at = (*at, "games")
-    if content.kind == "random" and content.games:
-        raise document.error(at, "a random player has no weights")
     if content.kind == "weights" and not content.games:
         raise document.error(at, "missing; a player of kind weights needs weights for at least one game")
     known = sim.games.games()
@@ -96,5 +129,39 @@ def make_player(name: str, content: PlayerFile, document: Document, at: KeyPath)
                     raise document.error(
                         (*at, game, phase, feature), unknown_key(feature, features, "feature")
                     )
-    title = content.title.words() if content.title else {"en": name, "zh-Hant": name}
     return Player(name, content.kind, title, content.games)
+
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "random": (),
+    "weights": ("games",),
+    "search": ("playouts", "samples", "exploration", "plays_out", "aim"),
+}
+"""The keys that each kind of player has beside title and kind."""
+
+
+def _check_keys(content: PlayerFile, document: Document, at: KeyPath) -> None:
+    """Refuse a key that the player's kind has no use for."""
+    for key in content.model_fields_set - {"title", "kind", *KEYS[content.kind]}:
+        raise document.error((*at, key), f"a player of kind {content.kind} has no such key")
+
+
+PLAYOUTS, PLAYOUTS_A_SAMPLE, EXPLORATION = 100, 4, 0.7
+"""The defaults of a searching player."""
+
+
+def _search_settings(content: PlayerFile, document: Document, at: KeyPath) -> SearchSettings:
+    """The settings of a searching player, its play-out player read from its own file."""
+    playouts = content.playouts or PLAYOUTS
+    samples = content.samples or max(1, playouts // PLAYOUTS_A_SAMPLE)
+    if samples > playouts:
+        raise document.error((*at, "samples"), f"{samples} samples for {playouts} play-outs")
+    where = (*at, "plays_out")
+    path = player_path(
+        content.plays_out or "random", document.path.parent, lambda text: document.error(where, text)
+    )
+    plays_out = read_player(path) if path != document.path else None
+    if plays_out is None or plays_out.kind == "search":
+        raise document.error(where, "a player who searches cannot play out; name a basic one")
+    exploration = EXPLORATION if content.exploration is None else content.exploration
+    return SearchSettings(playouts, samples, exploration, plays_out, content.aim or "share")

@@ -82,12 +82,23 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition of opening hands into named classes."""
+    """A partition of opening hands into named classes.
+
+    `words` are the classes in English and in Chinese, in their order; none where the classes are numbers.
+    """
 
     name: str
     classes: tuple[str, ...]
     en: str
     zh: str
+    words: tuple[tuple[str, str], ...] = ()
+
+    def class_words(self, name: str) -> Words:
+        """A class, or `>=k` of numbered ones, in both languages."""
+        if not self.words:
+            return {"en": name, "zh-Hant": name}
+        en, zh = self.words[self.classes.index(name)]
+        return {"en": en, "zh-Hant": zh}
 
 
 @dataclass(frozen=True)
@@ -128,9 +139,8 @@ class ImpossiblePosition(ValueError):
 class Game:
     """All that the rest of the project knows about a game.
 
-    `module` holds the jitted functions of the protocol (deal, mover, moves, pick, apply, is_over, outcome, standing,
-    features, opening, cost) and the plain ones (from_position, to_position). `choices` says what a move of each inner
-    phase is: "card", "seat", "rank" or a tuple of words.
+    `module` holds the jitted functions of the protocol (see sim.protocol) and the plain ones (from_position,
+    to_position). `choices` says what a move of each inner phase is: "card", "seat", "rank" or a tuple of words.
     """
 
     name: str
@@ -152,6 +162,7 @@ class Game:
     cost: Words
     scored: bool = False
     max_moves: int = 512
+    memory: np.dtype = np.dtype([("none", np.int64)])
     module: ModuleType = field(repr=False, kw_only=True)
 
 

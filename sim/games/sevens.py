@@ -41,6 +41,7 @@ from sim.games import (
     toggle,
 )
 from sim.jit import helper, lowest, nth_bit, outlined, popcount
+from sim.knowledge import SHARING, clear_sharing, share_out
 from sim.rng import CHANCE, below
 
 PROSE = {
@@ -740,6 +741,80 @@ def features(rules, state, move, x):
     note(x, F.safe, opened & unseen == 0)
 
 
+# --- What a seat has seen ---------------------------------------------------------------------------------------------
+
+MEMORY = np.dtype(
+    [
+        *SHARING,
+        ("table", np.int64),
+        ("absent", np.int64, SEATS),  # cards that a seat is proved not to hold: it could not play them
+        ("covers", np.int64),  # cards covered so far, and of each:
+        ("coverer", np.int64, 52),
+        ("not_covered", np.int64, 52),  # cards that it is proved not to be
+    ]
+)
+
+
+@helper
+def _note_cover(memory, seat):
+    memory.coverer[memory.covers] = seat
+    memory.not_covered[memory.covers] = memory.absent[seat]
+    memory.covers += 1
+
+
+@helper
+def forget(rules, state, memory):
+    """Nothing is known of a hand, nor of a card that lies covered already."""
+    memory.table = state.table
+    memory.covers = 0
+    for p in range(SEATS):
+        memory.absent[p] = 0
+        for _ in range(popcount(state.covered[p])):
+            _note_cover(memory, p)
+
+
+@helper
+def remember(rules, memory, event, a, b, c, d):
+    """Table cards, covers, and what a pass or a cover proves: that a seat forced to play held nothing playable."""
+    if event == PLAY:
+        memory.table |= b
+    elif event == PUT and c == WORD.table:
+        memory.table |= 1 << b
+    elif event in (PASS, PUT):
+        if rules.passing != MAY_PASS:
+            memory.absent[a] |= _live(rules, memory.table)
+        if event == PUT:
+            _note_cover(memory, a)
+
+
+@helper
+def resample(rules, state, memory, seat, rng, stream):
+    """The hands and covered cards of the others, uniform over all that their passes and covers allow."""
+    seats = rules.seats
+    places = seats + memory.covers
+    clear_sharing(memory, places)
+    hidden = 0
+    for p in range(seats):
+        if p != seat:
+            hidden |= state.hand[p] | state.covered[p]
+            memory.room[p] = popcount(state.hand[p])
+            memory.barred[p] = memory.absent[p]
+    for k in range(memory.covers):
+        memory.room[seats + k] = memory.coverer[k] != seat
+        memory.barred[seats + k] = memory.not_covered[k]
+    share_out(memory, hidden, places, rng, stream)
+    for p in range(seats):
+        if p != seat:
+            state.hand[p] = memory.share[p]
+            state.covered[p] = 0
+            state.points[p] = 0
+    for k in range(memory.covers):
+        p = memory.coverer[k]
+        if p != seat:
+            state.covered[p] |= memory.share[seats + k]
+            state.points[p] += 1 if rules.count_covers else lowest(memory.share[seats + k]) % LANE + 1
+
+
 # --- Positions --------------------------------------------------------------------------------------------------------
 
 
@@ -889,6 +964,7 @@ GAME = Game(
     Rules=SevensRules,
     rules=make_rules,
     state=STATE,
+    memory=MEMORY,
     min_seats=2,
     max_seats=SEATS,
     phases=PHASES,

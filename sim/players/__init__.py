@@ -1,74 +1,75 @@
-"""Who plays: the basic players (random, weights) inside the kernel.
+"""Who plays: line-ups of basic players, and of players that search with them.
 
-A basic player chooses from its information state alone: `random` is uniform over the legal moves, `weights` takes the
-move with the largest weighted sum of the game's features, ties broken at random. A forced move uses no randomness.
-Players that search with basic players are a layer of their own above this one: nothing here may call them.
+A line-up is a NamedTuple of arrays whose type selects the kernel: with a `Lineup` all seats decide at once from weights
+or chance and no memory is kept; with a `Search` the engine also keeps what every seat has seen.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
+from numba.extending import overload
 
-from sim.features import Weighing
+from sim.events import Watch
 from sim.games import Game
-from sim.jit import helper
-from sim.protocol import features, moves, pick
-from sim.rng import SEAT, below
+from sim.jit import OPTIONS
+from sim.players.basic import Lineup, basic_lineup, choose_basic
+from sim.players.search import Search, choose_search, search_lineup
+from sim.protocol import forget
 
 if TYPE_CHECKING:
     from sim.config import Player
 
-RANDOM, WEIGHTS = 0, 1
-KINDS = {"random": RANDOM, "weights": WEIGHTS}
+__all__ = ["Lineup", "Search", "choose", "lineup_arrays", "start_memory", "watched"]
 
 
-class Lineup(NamedTuple):
-    """The players by seat: `kind` int64 [N]; `weights` int64 [N, phases, features]."""
-
-    kind: np.ndarray
-    weights: np.ndarray
-
-
-def lineup_arrays(game: Game, players: tuple[Player, ...]) -> Lineup:
+def lineup_arrays(game: Game, players: tuple[Player, ...]) -> Lineup | Search:
     """The arrays of a line-up for a game."""
-    kind = np.array([KINDS[player.kind] for player in players], dtype=np.int64)
-    weights = np.zeros((len(players), len(game.phases), len(game.features)), dtype=np.int64)
-    feature = {entry.name: k for k, entry in enumerate(game.features)}
-    for seat, player in enumerate(players):
-        for phase, named in player.weights.get(game.name, {}).items():
-            for name, weight in named.items():
-                weights[seat, game.phases.index(phase), feature[name]] = weight
-    return Lineup(kind, weights)
+    searching = any(player.kind == "search" for player in players)
+    return search_lineup(game, players) if searching else basic_lineup(game, players)
 
 
-@helper
-def _best(rules, state, x, rng, stream, out, tied, n):
-    """The move of `out[:n]` with the largest weighted feature sum, one of several at random."""
-    best = 0
-    ties = 0
-    for i in range(n):
-        x.total[0] = 0
-        features(rules, state, out[i], x)
-        score = x.total[0]
-        if ties == 0 or score > best:
-            best = score
-            ties = 0
-        if score == best:
-            tied[ties] = out[i]
-            ties += 1
-    return tied[below(rng, stream, ties) if ties > 1 else 0]
+def _choose_basic(rules, state, seat, lineup, rng, out, tied, total):
+    return choose_basic(rules, state, seat, lineup, seat, rng, out, tied, total)
 
 
-@helper
-def choose_basic(rules, state, seat, lineup, rng, out, tied, total):
+def _choose_any(rules, state, seat, lineup, rng, out, tied, total):
+    if lineup.playouts[seat]:
+        return choose_search(rules, state, seat, lineup, rng)
+    return choose_basic(rules, state, seat, lineup.basic, seat, rng, out, tied, total)
+
+
+def choose(rules, state, seat, lineup, rng, out, tied, total):
     """(move, number of legal moves) of the player in `seat`. Scratch: `out`, `tied` int64 [max_moves], `total` [1]."""
-    stream = SEAT + seat
-    if lineup.kind[seat] == RANDOM:
-        return pick(rules, state, rng, stream, out)
-    n = moves(rules, state, out)
-    if n == 1:
-        return out[0], n
-    x = Weighing(lineup.weights[seat, state.phase], total)
-    return _best(rules, state, x, rng, stream, out, tied, n), n
+    chooser = _choose_any if isinstance(lineup, Search) else _choose_basic
+    return chooser(rules, state, seat, lineup, rng, out, tied, total)
+
+
+@overload(choose, jit_options=OPTIONS)
+def _choose(rules, state, seat, lineup, rng, out, tied, total):
+    return _choose_any if lineup.instance_class is Search else _choose_basic
+
+
+def start_memory(rules, state, lineup):
+    """Begin to remember what the seats of a dealt (or given) position see, where somebody searches."""
+    if isinstance(lineup, Search):
+        forget(rules, state, lineup.memory[0])
+
+
+@overload(start_memory, jit_options=OPTIONS)
+def _start_memory(rules, state, lineup):
+    if lineup.instance_class is Search:
+        return lambda rules, state, lineup: forget(rules, state, lineup.memory[0])
+    return lambda rules, state, lineup: None
+
+
+def watched(rules, lineup, log):
+    """The log that a game of this line-up writes to: `log`, behind a memory where somebody searches."""
+    return Watch(rules, lineup.memory, log) if isinstance(lineup, Search) else log
+
+
+@overload(watched, jit_options=OPTIONS)
+def _watched(rules, lineup, log):
+    if lineup.instance_class is Search:
+        return lambda rules, lineup, log: Watch(rules, lineup.memory, log)
+    return lambda rules, lineup, log: log

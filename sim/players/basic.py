@@ -1,0 +1,78 @@
+"""The basic players, random and weights, inside the kernel.
+
+A basic player chooses from its information state alone: `random` is uniform over the legal moves, `weights` takes the
+move with the largest weighted sum of the game's features, ties broken at random. A forced move uses no randomness.
+Players that search with basic players are a layer of their own above this one: nothing here may call them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sim.features import Weighing
+from sim.games import Game
+from sim.jit import helper
+from sim.protocol import features, moves, pick
+from sim.rng import SEAT, below
+
+if TYPE_CHECKING:
+    from sim.config import Player
+
+RANDOM, WEIGHTS = 0, 1
+KINDS = {"random": RANDOM, "weights": WEIGHTS}
+
+
+class Lineup(NamedTuple):
+    """Basic players, a row each: `kind` int64 [rows]; `weights` int64 [rows, phases, features]."""
+
+    kind: np.ndarray
+    weights: np.ndarray
+
+
+def basic_lineup(game: Game, players: Sequence[Player]) -> Lineup:
+    """The arrays of basic players for a game."""
+    kind = np.array([KINDS[player.kind] for player in players], dtype=np.int64)
+    weights = np.zeros((len(players), len(game.phases), len(game.features)), dtype=np.int64)
+    feature = {entry.name: k for k, entry in enumerate(game.features)}
+    for row, player in enumerate(players):
+        for phase, named in player.weights.get(game.name, {}).items():
+            for name, weight in named.items():
+                weights[row, game.phases.index(phase), feature[name]] = weight
+    return Lineup(kind, weights)
+
+
+@helper
+def _best(rules, state, x, rng, stream, out, tied, n):
+    """The move of `out[:n]` with the largest weighted feature sum, one of several at random."""
+    best = 0
+    ties = 0
+    for i in range(n):
+        x.total[0] = 0
+        features(rules, state, out[i], x)
+        score = x.total[0]
+        if ties == 0 or score > best:
+            best = score
+            ties = 0
+        if score == best:
+            tied[ties] = out[i]
+            ties += 1
+    return tied[below(rng, stream, ties) if ties > 1 else 0]
+
+
+@helper
+def choose_basic(rules, state, seat, lineup, row, rng, out, tied, total):
+    """(move, number of legal moves) of `seat`, for which the player in the line-up's `row` decides.
+
+    Scratch: `out`, `tied` int64 [max_moves], `total` int64 [1].
+    """
+    stream = SEAT + seat
+    if lineup.kind[row] == RANDOM:
+        return pick(rules, state, rng, stream, out)
+    n = moves(rules, state, out)
+    if n == 1:
+        return out[0], n
+    x = Weighing(lineup.weights[row, state.phase], total)
+    return _best(rules, state, x, rng, stream, out, tied, n), n

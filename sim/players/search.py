@@ -1,0 +1,174 @@
+"""The searching player: what a move is worth is what it brings in play-outs of states that the seat thinks possible.
+
+At a decision it samples full states with the game's `resample`, never the true one, and plays each candidate move out
+with a basic player in every seat. Play-outs are spent by UCB1 (Auer, Cesa-Bianchi & Fischer 2002) over the decision's
+moves; the moves share the samples (determinized UCB, Cowling, Powley & Whitehouse 2012). The most played move is made.
+All randomness comes from generators of the search's own, seeded by one word of the seat's stream a decision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sim.games import DRAWN, SHARE, STALLED, Game
+from sim.jit import helper
+from sim.players.basic import Lineup, basic_lineup, choose_basic
+from sim.protocol import apply, is_over, mover, moves, outcome, resample
+from sim.rng import CHANCE, DEAL, SEAT, STREAMS, start_stream, word
+from sim.tally import ROW
+
+if TYPE_CHECKING:
+    from sim.config import Player
+
+AIMS = ("share", "score")
+"""What a search maximises: the win share, or the score."""
+
+SCORE = AIMS.index("score")
+
+
+class Search(NamedTuple):
+    """A line-up in which somebody searches. N seats; scratch of one thread.
+
+    `basic`: row p is the player of seat p where that is a basic one, row N + p the player who plays out for a search in
+    seat p. `playouts` is 0 where nobody searches.
+    """
+
+    basic: Lineup
+    playouts: np.ndarray  # int64 [N]
+    samples: np.ndarray  # int64 [N]
+    exploration: np.ndarray  # float64 [N]
+    aim: np.ndarray  # int64 [N]
+    log: np.ndarray  # float64 [most play-outs + 1], natural logarithms
+    memory: np.ndarray  # [1] of the game's memory
+    states: np.ndarray  # [2]: the sample, the play-out
+    rows: np.ndarray  # [1] of ROW
+    rng: np.ndarray  # uint64 [streams, 2]
+    root: np.ndarray  # int64 [max_moves]: the decision's moves, and of each
+    visits: np.ndarray  # int64 [max_moves]
+    worth: np.ndarray  # float64 [max_moves], summed
+    out: np.ndarray  # int64 [max_moves]
+    tied: np.ndarray  # int64 [max_moves]
+    total: np.ndarray  # int64 [1]
+
+
+def search_lineup(game: Game, players: Sequence[Player]) -> Search:
+    """The arrays of a line-up for a game, some of whose players search."""
+    settings = [player.search for player in players]
+    playing_out = [player if s is None else s.plays_out for player, s in zip(players, settings, strict=True)]
+    playouts = np.array([s.playouts if s else 0 for s in settings], dtype=np.int64)
+    moves_, visits, out, tied = (np.zeros(game.max_moves, dtype=np.int64) for _ in range(4))
+    return Search(
+        basic_lineup(game, [*playing_out, *playing_out]),
+        playouts,
+        np.array([s.samples if s else 0 for s in settings], dtype=np.int64),
+        np.array([s.exploration if s else 0.0 for s in settings]),
+        np.array([AIMS.index(s.aim) if s else 0 for s in settings], dtype=np.int64),
+        np.log(np.maximum(1.0, np.arange(playouts.max() + 1))),
+        np.zeros(1, dtype=game.memory).view(np.recarray),
+        np.zeros(2, dtype=game.state).view(np.recarray),
+        np.zeros(1, dtype=ROW).view(np.recarray),
+        np.zeros((STREAMS, 2), dtype=np.uint64),
+        moves_,
+        visits,
+        np.zeros(game.max_moves),
+        out,
+        tied,
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@helper
+def _worth(rules, row, seat, aim):
+    """What a finished game is worth to a seat. A drawn or stalled one is worth as much as to everybody else."""
+    if aim == SCORE:
+        return row.score[seat]
+    if row.outcome == DRAWN or row.outcome == STALLED:
+        return SHARE // rules.seats
+    return row.share[seat]
+
+
+@helper
+def _play_out(rules, search, seat, move):
+    """Make a move in the sampled state, play on to the end, and return what that is worth to the seat."""
+    search.states[1] = search.states[0]
+    state = search.states[1]
+    apply(rules, state, move, search.rng, None)
+    row = rules.seats + seat
+    while not is_over(rules, state):
+        after, _ = choose_basic(
+            rules,
+            state,
+            mover(rules, state),
+            search.basic,
+            row,
+            search.rng,
+            search.out,
+            search.tied,
+            search.total,
+        )
+        apply(rules, state, after, search.rng, None)
+    outcome(rules, state, search.rows[0])
+    return _worth(rules, search.rows[0], seat, search.aim[seat])
+
+
+@helper
+def _bound(search, n, played, width):
+    """The move with the largest upper confidence bound, `width` times the usual one; an untried one first."""
+    best = 0
+    highest = -math.inf
+    for i in range(n):
+        tried = search.visits[i]
+        if tried == 0:
+            return i
+        bound = search.worth[i] / tried + width * math.sqrt(search.log[played] / tried)
+        if bound > highest:
+            highest = bound
+            best = i
+    return best
+
+
+@helper
+def _most_played(search, n):
+    """The move played out most often; among those the one worth most."""
+    best = 0
+    for i in range(1, n):
+        more = search.visits[i] - search.visits[best]
+        if more > 0 or (more == 0 and search.worth[i] > search.worth[best]):
+            best = i
+    return best
+
+
+@helper
+def choose_search(rules, state, seat, search, rng):
+    """(move, number of legal moves) of a searching seat at its decision."""
+    n = moves(rules, state, search.root)
+    if n == 1:
+        return search.root[0], n
+    key = word(rng, SEAT + seat)
+    start_stream(search.rng, key, DEAL)
+    start_stream(search.rng, key, CHANCE)
+    for p in range(rules.seats):
+        start_stream(search.rng, key, SEAT + p)
+    for i in range(n):
+        search.visits[i] = 0
+        search.worth[i] = 0.0
+    playouts = search.playouts[seat]
+    samples = search.samples[seat]
+    sampled = 0
+    least = most = 0
+    for k in range(playouts):
+        if k * samples >= sampled * playouts:
+            sampled += 1
+            search.states[0] = state
+            resample(rules, search.states[0], search.memory[0], seat, search.rng, DEAL)
+        i = _bound(search, n, k, search.exploration[seat] * (most - least))
+        worth = _play_out(rules, search, seat, search.root[i])
+        least = min(least, worth)
+        most = max(most, worth)
+        search.visits[i] += 1
+        search.worth[i] += worth
+    return search.root[_most_played(search, n)], n

@@ -1,0 +1,202 @@
+"""Players see what their seat would see: samples agree with it and are rightly distributed, and nothing else counts.
+
+What a seat sees is told anew from the game log by the judges in tests/knowledge, one a game.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+from sim.config import Player, load_player, load_ruleset
+from sim.config.players import SearchSettings
+from sim.engine import Table
+from sim.games import game, games
+from sim.trace import decode
+from tests.knowledge.common import Event, Position
+
+RANDOM = load_player("random")
+SEARCH = Player("search", "search", {}, {}, SearchSettings(6, 3, 0.7, RANDOM, "share"))
+
+
+def judge(name: str) -> ModuleType:
+    return importlib.import_module(f"tests.knowledge.{name}")
+
+
+JUDGED = [name for name in games() if importlib.util.find_spec(f"tests.knowledge.{name}")]
+CASES = [(name, *case) for name in JUDGED for case in judge(name).RULESETS]
+POSITIONS = [(name, position) for name in JUDGED for position in judge(name).POSITIONS]
+SCALES = [1, pytest.param(40, marks=pytest.mark.slow)]
+
+
+def label(value: object) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    return "-".join(str(part) for part in value.get("toggles", value).values()) or "default"
+
+
+def position_of(table: Table) -> Position:
+    return table.game.module.to_position(table.rules, table.state)
+
+
+def table_for(ruleset: str, toggles: dict[str, Any], seats: int, seed: int) -> Table:
+    changed = load_ruleset(ruleset).changed(toggles)
+    played = game(changed.game)
+    return Table(played, played.rules(changed.toggles, seats), (SEARCH,) * seats, seed)
+
+
+def decisions(table: Table, number: int, rnd: random.Random) -> Iterator[Position]:
+    """Play a deal with random legal moves; at every decision, the position after the deal."""
+    table.deal(number)
+    start = position_of(table)
+    over = table.begin()
+    while not over:
+        yield start
+        over = table.make(rnd.choice(table.legal()[0]))
+
+
+def test_every_game_has_a_judge() -> None:
+    assert list(games()) == JUDGED
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(("name", "ruleset", "toggles", "seats"), CASES, ids=label)
+def test_sampled_states_agree_with_all_that_was_seen(
+    name: str, ruleset: str, toggles: dict[str, Any], seats: int, scale: int
+) -> None:
+    table, rnd, checked = table_for(ruleset, toggles, seats, 5), random.Random(ruleset), 0
+    for number in range(6 * scale):
+        for start in decisions(table, number, rnd):
+            if rnd.random() > 0.15:
+                continue
+            seat = table.mover()
+            knows = judge(name).Knowledge(load_ruleset(ruleset).changed(toggles).resolved(), start, seat)
+            for event in decode(table.game, table.events()):
+                knows.see(judge(name).seen(event, seat))
+            knows.check(position_of(table))
+            for sample in table.samples(20, checked):
+                knows.check(table.game.module.to_position(table.rules, sample))
+                checked += 1
+    assert checked >= 100 * scale
+
+
+@pytest.mark.parametrize(("name", "ruleset", "toggles", "seats"), CASES, ids=label)
+def test_what_is_hidden_never_changes_a_choice(
+    name: str, ruleset: str, toggles: dict[str, Any], seats: int
+) -> None:
+    table, rnd = table_for(ruleset, toggles, seats, 3), random.Random(ruleset)
+    compared = 0
+    for number in range(12):
+        for _ in decisions(table, number, rnd):
+            if len(table.legal()[0]) < 2 or rnd.random() > 0.3:
+                continue
+            kept = table.scratch.states.copy(), table.scratch.rng.copy()
+            choice = table.choose()
+            for _ in range(2):
+                table.scratch.states[:], table.scratch.rng[:] = kept
+                judge(name).permute(table.state, seats, table.mover(), rnd)
+                assert table.choose() == choice
+                compared += 1
+            table.scratch.states[:], table.scratch.rng[:] = kept
+    assert compared > 20 or not game(name).features
+
+
+def hidden_dealt_anew(position: Position, seat: int, rnd: random.Random) -> Position:
+    """The position with all that the seat does not see dealt anew: others' hands and the stock."""
+    hands = [list(hand) for hand in position["hands"]]
+    stock = list(position.get("stock", []))
+    cards = [card for p, hand in enumerate(hands) if p != seat for card in hand] + stock
+    rnd.shuffle(cards)
+    for p, hand in enumerate(hands):
+        if p != seat:
+            hand[:] = [cards.pop() for _ in hand]
+    return {**position, "hands": hands, **({"stock": cards} if stock else {})}
+
+
+def play_line(
+    table: Table, position: Position, seat: int, line: list[int], rnd: random.Random
+) -> list[Event] | None:
+    """Play a line of moves from a position; what the seat sees, or None where a move is not legal.
+
+    Of the others' moves in an inner phase, which may be hidden, a random one is made instead.
+    """
+    place(table, position, rnd.getrandbits(32))
+    over = table.begin()
+    for move in line:
+        if over:
+            return None
+        legal = table.legal()[0]
+        if table.mover() != seat and int(table.state.phase) != 0:
+            move = rnd.choice(legal)
+        if move not in legal:
+            return None
+        over = table.make(move)
+    return (
+        None if over else [judge(table.game.name).seen(e, seat) for e in decode(table.game, table.events())]
+    )
+
+
+def place(table: Table, position: Position, seed: int) -> None:
+    """Set the table to a position; `seed` starts its generators."""
+    model = table.game.Position(**{key: value for key, value in position.items() if key != "toggles"})
+    table.seed = seed
+    table.game.module.from_position(table.rules, model, table.state, table.shuffled)
+    table.start_streams()
+
+
+def key_of(table: Table, state: np.record) -> str:
+    return json.dumps(table.game.module.to_position(table.rules, state), sort_keys=True)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(("name", "position"), POSITIONS, ids=label)
+def test_samples_are_distributed_as_by_rejection(name: str, position: Position, scale: int) -> None:
+    """Deals that agree with a line of play, found by trying, against `resample` at its end."""
+    seats = len(position["hands"])
+    table = table_for(position["ruleset"], position.get("toggles", {}), seats, 1)
+    rnd, lines = random.Random(json.dumps(position)), 0
+    while lines < 2 * scale:
+        place(table, position, rnd.getrandbits(32))
+        start, line, over = position_of(table) | {"ruleset": position["ruleset"]}, [], table.begin()
+        for _ in range(rnd.randrange(3, 9)):
+            if over:
+                break
+            line.append(rnd.choice(table.legal()[0]))
+            over = table.make(line[-1])
+        if over or len(line) < 3:
+            continue
+        seat = table.mover()
+        wanted = [judge(name).seen(event, seat) for event in decode(table.game, table.events())]
+        sampled = Counter(key_of(table, state) for state in table.samples(2000, lines))
+        found: Counter[str] = Counter()
+        for _ in range(3000):
+            if play_line(table, hidden_dealt_anew(start, seat, rnd), seat, line, rnd) == wanted:
+                found[key_of(table, table.state)] += 1
+        if sum(found.values()) < 100:
+            continue
+        lines += 1
+        compare(sampled, found)
+
+
+def compare(sampled: Counter[str], found: Counter[str]) -> None:
+    """Two samples of states come from one distribution; rare states are counted together."""
+    states = sorted(found.keys() | sampled.keys(), key=lambda state: -(found[state] + sampled[state]))
+    table = np.array([[sampled[state], found[state]] for state in states])
+    expected = table.sum(axis=1) * found.total() / (found.total() + sampled.total())
+    often = expected >= 5
+    table = np.vstack([table[often], table[~often].sum(axis=0)])
+    table = table[table.sum(axis=1) > 0]
+    if len(table) > 1:
+        assert chi2_contingency(table).pvalue > 1e-6
+    else:
+        assert sampled.keys() == found.keys() or len(states) > 1
