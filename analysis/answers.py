@@ -2,8 +2,10 @@
 
 A verdict separates what the data show from what they cannot tell: "no" needs an interval that rules a relevant
 difference out, otherwise the answer is "not enough data". Relevant is a tenth of par (what a seat wins on average);
-for counters a tenth of a standard deviation between games. Where one question is asked of many rulesets, seats and
-line-ups (cases), its p-values are adjusted by Holm over all of them.
+for counters a tenth of a standard deviation between games: smaller differences are told apart from the changes. Where
+one question is asked of many rulesets, seats and line-ups (cases), its p-values are adjusted by Holm over all of them.
+Rulesets with the same toggles are one, whatever their names, and the answer begins with the rules that the game's
+defaults stand for, the current ones.
 """
 
 from __future__ import annotations
@@ -32,6 +34,12 @@ MOST_NAMED = 5
 """A headline names at most so many things of a kind; the details name all."""
 
 CASE = ["game", "ruleset", "lineup", "seats"]
+CURRENT = "{}"
+"""The `toggles` of a ruleset that differs from the game's defaults in nothing."""
+
+SLIGHTLY = {HIGHER: "slightly higher", LOWER: "slightly lower"}
+"""The verdicts on clear differences that are not relevant."""
+
 INTERVAL = ["estimate", "low", "high"]
 
 
@@ -62,6 +70,8 @@ VERDICTS: Mapping[str, Words] = {
     "unknown": _words("not enough data", "資料不足"),
     HIGHER: _words("higher", "上升"),
     LOWER: _words("lower", "下降"),
+    SLIGHTLY[HIGHER]: _words("slightly higher", "略為上升"),
+    SLIGHTLY[LOWER]: _words("slightly lower", "略為下降"),
     UNCLEAR: _words("no clear difference", "無明顯差異"),
     IDENTICAL: _words("identical", "完全相同"),
 }
@@ -98,7 +108,7 @@ LEADS: Mapping[str, str] = {
     **{"lost": "yes", "handicap": "not_quite", "slight_handicap": "hardly"},
     **{"no_handicap": "no", "good_hand": "no"},
     **{"first_loses": "no", "first_loses_slightly": "no", "first_even": "no"},
-    **{"first_gains_slightly": "hardly", "first_gains": "yes"},
+    **{"first_gains_slightly": "hardly", "first_gains": "yes", "others_differ": "depends"},
 }
 """The word of `TEXT` a headline opens with when all verdicts that say anything call for the same."""
 
@@ -108,24 +118,33 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "semicolon": "; ",
         "space": " ",
         "and": " and ",
+        "plus": " + ",
         "more": "{list}; and {n} more",
         "seats": "{list} ({seats} seats)",
-        "all_cases": "{lead}: {verdict}, in all {total} cases.",
-        "some_cases": "{lead}: {list} (of {total} cases: rulesets by seats and players).",
+        "cases_all": "{lead}: {verdict}, in all {total} cases.",
+        "cases_some": "{lead}: {list} (of {total} cases: rulesets by seats and players).",
+        "current_all": "{lead}, by the current rules ({ruleset}): {verdict}, at all {total} tables.",
+        "current_some": "{lead}, by the current rules ({ruleset}): {list} (of {total} tables: seats by players).",
+        "current_unknown": "By the current rules ({ruleset}): not enough data at any of {total} tables.",
+        "rulesets_all": "Over all rulesets: {verdict}, in all {total} cases.",
+        "rulesets_some": "Over all rulesets: {list} (of {total} cases: rulesets by seats and players).",
+        "rulesets_unknown": "Over all rulesets: not enough data in any of {total} cases.",
         "count": "{verdict} in {n}",
         "yes": "Yes",
         "no": "No",
         "depends": "It depends",
         "not_quite": "Not quite",
         "hardly": "Hardly",
-        "unknown_everywhere": "Not enough data in any of {total} cases.",
+        "cases_unknown": "Not enough data in any of {total} cases.",
         "opening_extreme": "Furthest from par: {where}: {value} (n = {n}) against {par}.",
         "first_extreme": "Largest effect: {where}: {value} (n = {n}).",
         "where": "{ruleset}, {seats} seats, {lineup}",
         "listed": "{head}: {list}.",
         "by_players": "{lineup}, {verdict}",
-        "disagree_short": "{players} players disagree in {n} of {total} combinations of ruleset and seats.",
-        "disagree": "{players} players disagree",
+        "players": "{list} players",
+        "many_players": "the line-ups",
+        "disagree_short": "{players} disagree in {n} of {total} combinations of ruleset and seats.",
+        "disagree": "{players} disagree",
         "points": "{value} points [{low}, {high}]",
         "percent": "{value} % [{low}, {high}]",
         "number": "{value} [{low}, {high}]",
@@ -133,6 +152,8 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "lower": "Lower",
         "mixed": "Higher at some tables, lower at others",
         "slight": "Clear but slight (less than a tenth of a standard deviation)",
+        "slight_only": "only slight differences",
+        "none_relevant": "Nothing differs by more than a slight amount.",
         "unclear": "No clear difference",
         "identical": "Identical in every game",
         "nothing": "Nothing measured differs clearly.",
@@ -140,31 +161,40 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "not_measured": "Not measured in these results.",
         "some_tables": "{name} (at {n} of {total} tables)",
         "table": "{lineup}, {seats} seats",
-        "opposite": "{players} players disagree on: {list}.",
+        "opposite": "{players} disagree on: {list}.",
     },
     "zh-Hant": {
         "comma": "、",
         "semicolon": "；",
         "space": " ",
         "and": "與",
+        "plus": " + ",
         "more": "{list}；以及其他 {n} 項",
         "seats": "{list}（{seats} 人）",
-        "all_cases": "{lead}：{total} 種情況全部{verdict}。",
-        "some_cases": "{lead}：{total} 種情況（規則、人數與玩法的組合）中，{list}。",
+        "cases_all": "{lead}：{total} 種情況全部{verdict}。",
+        "cases_some": "{lead}：{total} 種情況（規則、人數與玩法的組合）中，{list}。",
+        "current_all": "就現行規則（{ruleset}）而言，{lead}：{total} 種桌全部{verdict}。",
+        "current_some": "就現行規則（{ruleset}）而言，{lead}：{total} 種桌（人數與玩法的組合）中，{list}。",
+        "current_unknown": "就現行規則（{ruleset}）而言，{total} 種桌的資料都不足。",
+        "rulesets_all": "就全部規則而言，{total} 種情況全部{verdict}。",
+        "rulesets_some": "就全部規則而言，{total} 種情況（規則、人數與玩法的組合）中，{list}。",
+        "rulesets_unknown": "就全部規則而言，{total} 種情況的資料都不足。",
         "count": "{n} 種{verdict}",
         "yes": "是",
         "no": "否",
         "depends": "視情況而定",
         "not_quite": "不盡然",
         "hardly": "差別不大",
-        "unknown_everywhere": "{total} 種情況的資料都不足。",
+        "cases_unknown": "{total} 種情況的資料都不足。",
         "opening_extreme": "偏離平均最多：{where}，勝率 {value}（樣本數 {n}），平均為 {par}。",
         "first_extreme": "差距最大：{where}，{value}（樣本數 {n}）。",
         "where": "{ruleset}、{seats} 人、{lineup}",
         "listed": "{head}：{list}。",
         "by_players": "{lineup}，{verdict}",
-        "disagree_short": "{players}玩法在 {total} 種規則與人數的組合中，有 {n} 種結論不同。",
-        "disagree": "{players}玩法的結論不同",
+        "players": "{list}玩法",
+        "many_players": "各種玩法",
+        "disagree_short": "{players}在 {total} 種規則與人數的組合中，有 {n} 種結論不同。",
+        "disagree": "{players}的結論不同",
         "points": "{value} 個百分點 [{low}, {high}]",
         "percent": "{value} % [{low}, {high}]",
         "number": "{value} [{low}, {high}]",
@@ -172,6 +202,8 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "lower": "下降",
         "mixed": "有些桌上升、有些桌下降",
         "slight": "確有差異但很小（不到 0.1 個標準差）",
+        "slight_only": "只有很小的差異",
+        "none_relevant": "各項指標最多只有很小的差異。",
         "unclear": "無明顯差異",
         "identical": "每局完全相同",
         "nothing": "各項指標都沒有明顯差異。",
@@ -179,7 +211,7 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "not_measured": "這份結果沒有測量這個項目。",
         "some_tables": "{name}（{total} 種桌中的 {n} 種）",
         "table": "{lineup}、{seats} 人",
-        "opposite": "{players}玩法的變化方向相反：{list}。",
+        "opposite": "{players}的變化方向相反：{list}。",
     },
 }
 
@@ -280,8 +312,8 @@ def metric_words(game: Game, metric: str, key: str) -> Words:
     if name in ratios:
         return _words(ratios[name].en, ratios[name].zh)
     if name in partitions:
-        part = partitions[name]
-        return _words(f"win share, {part.en}: {key}", f"勝率，{part.zh}：{key}")
+        part, words = partitions[name], partitions[name].class_words(key)
+        return _words(f"win share, {part.en}: {words['en']}", f"勝率，{part.zh}：{words['zh-Hant']}")
     return _OTHER_WORDS.get(name, _words(name, name))
 
 
@@ -294,8 +326,10 @@ _SEAT_WORDS = {
     "score": _words("score", "得分"),
 }
 _OUTCOME_WORDS = {
-    "win": _words("games with a winner", "有人獲勝的局"),
-    "survivor": _words("games won by the last survivor", "最後生存者獲勝的局"),
+    "win": _words(
+        "games won by reaching the goal (not as the last survivor)", "達成目標獲勝的局（不含僅存者獲勝）"
+    ),
+    "survivor": _words("games won by the last survivor", "僅存者獲勝的局"),
     "loser_found": _words("games that end with a loser", "分出輸家的局"),
     "drawn": _words("drawn games", "和局"),
     "stalled": _words("stalled games (stopped by the length guard)", "停滯局（達長度上限而中止）"),
@@ -322,7 +356,7 @@ class _Names:
         self.lineups: dict[str, Any] = {}
         for group in sweep.groups:
             players = list({player.name: player.title for player in group.lineup}.values())
-            self.lineups[lineup_name(group)] = players[0] if len(players) == 1 else Joined("and", players)
+            self.lineups[lineup_name(group)] = players[0] if len(players) == 1 else Joined("plus", players)
 
     def ruleset(self, name: str) -> str:
         """A ruleset's version, with the game before it when the sweep has several."""
@@ -333,9 +367,12 @@ class _Names:
         lineup = self.lineups[row.lineup]
         return _say("where", ruleset=self.ruleset(row.ruleset), seats=row.seats, lineup=lineup)
 
-    def players(self, lineups: Iterable[str]) -> Joined:
-        """All line-ups in words."""
-        return Joined("and", [self.lineups[name] for name in dict.fromkeys(lineups)])
+    def players(self, lineups: Iterable[str]) -> Any:
+        """Two line-ups in words, more of them without their names."""
+        names = list(dict.fromkeys(lineups))
+        if len(names) > 2:
+            return _text("many_players")
+        return _say("players", list=Joined("and", [self.lineups[name] for name in names]))
 
 
 def _answer(
@@ -345,10 +382,21 @@ def _answer(
     return Answer(
         question.kind,
         question.title,
-        {language: join(part.said(language) for part in verdict) for language, join in said.items()},
-        {language: [part.said(language) for part in details] for language in TEXT},
+        {language: join(_begun(part, language) for part in verdict) for language, join in said.items()},
+        {language: [_begun(part, language) for part in details] for language in TEXT},
         evidence.reset_index(drop=True),
     )
+
+
+def _begun(sentence: Sentence, language: str) -> str:
+    """A sentence with a capital, which words such as a player's title do not have."""
+    text = sentence.said(language)
+    return text[:1].upper() + text[1:]
+
+
+def _distinct(cases: pd.DataFrame) -> pd.DataFrame:
+    """The cases with each set of rules once at each table, under the name that comes first."""
+    return cases.drop_duplicates(["game", "toggles", "lineup", "seats"])
 
 
 def _beside(
@@ -361,7 +409,7 @@ def _beside(
 
 def _opening_class(question: Question, names: _Names, metrics: pd.DataFrame) -> Answer:
     metric, key = f"win_share_by_{question.partition}", f">={question.at_least}"
-    cases = select(metrics, metric=metric, key=key)
+    cases = _distinct(select(metrics, metric=metric, key=key))
     par = dict(zip(INTERVAL, ("par", "par_low", "par_high"), strict=True))
     cases = _beside(cases, metrics, "win_share", "all", par)
     cases = _beside(cases, metrics, f"{metric}_p_value", key, {"estimate": "p"})
@@ -393,7 +441,7 @@ def _opening_verdict(row: Any) -> str:
 
 
 def _first_player(question: Question, names: _Names, metrics: pd.DataFrame) -> Answer:
-    cases = select(metrics, metric="first_player_advantage", key="all")
+    cases = _distinct(select(metrics, metric="first_player_advantage", key="all"))
     cases = _beside(cases, metrics, "win_share", "all", {"estimate": "par"})
     for key in ("p_value", "chi_square"):
         cases = _beside(cases, metrics, "position_omnibus", key, {"estimate": key})
@@ -429,26 +477,35 @@ def _extreme(cases: pd.DataFrame, size: pd.Series) -> Any:
 
 
 def _headline(cases: pd.DataFrame, names: _Names) -> list[Sentence]:
-    """How many cases have which verdict, and whether the line-ups disagree."""
+    """What holds by the current rules of each game, how many cases of all have which verdict, and whether the line-ups
+    disagree."""
+    current = [part for _, part in select(cases, toggles=CURRENT).groupby("game", sort=False)]
+    if len(current) == 1 and len(current[0]) == len(cases):
+        current = []  # there is nothing else to tell it from
+    sentences = [
+        _counted("current", part, ruleset=names.ruleset(part["ruleset"].iloc[0])) for part in current
+    ]
+    sentences.append(_counted("rulesets" if current else "cases", cases))
+    differing = _disagreements(cases)
+    if not differing.empty:
+        total, players = len(cases[["ruleset", "seats"]].drop_duplicates()), names.players(cases["lineup"])
+        sentences.append(_say("disagree_short", players=players, n=len(differing), total=total))
+    return sentences
+
+
+def _counted(text: str, cases: pd.DataFrame, **parts: Any) -> Sentence:
+    """How many of some cases have which verdict, in the sentence of this name."""
     found = cases["verdict"].value_counts()
     counts = {verdict: int(found[verdict]) for verdict in VERDICTS if verdict in found}
+    parts |= {"total": len(cases)}
     if set(counts) == {"unknown"}:
-        return [_say("unknown_everywhere", total=len(cases))]
+        return _say(f"{text}_unknown", **parts)
     leads = {LEADS[verdict] for verdict in counts if verdict in LEADS}
-    lead = _text(leads.pop() if len(leads) == 1 else "depends")
+    parts |= {"lead": _text(leads.pop() if len(leads) == 1 else "depends")}
     if len(counts) == 1:
-        first = _say("all_cases", lead=lead, verdict=VERDICTS[next(iter(counts))], total=len(cases))
-    else:
-        each = [_say("count", verdict=VERDICTS[verdict], n=n) for verdict, n in counts.items()]
-        first = _say("some_cases", lead=lead, list=each, total=len(cases))
-    differing = _disagreements(cases)
-    if differing.empty:
-        return [first]
-    total = len(cases[["ruleset", "seats"]].drop_duplicates())
-    return [
-        first,
-        _say("disagree_short", players=names.players(cases["lineup"]), n=len(differing), total=total),
-    ]
+        return _say(f"{text}_all", verdict=VERDICTS[next(iter(counts))], **parts)
+    each = [_say("count", verdict=VERDICTS[verdict], n=n) for verdict, n in counts.items()]
+    return _say(f"{text}_some", list=each, **parts)
 
 
 def _details(cases: pd.DataFrame, names: _Names) -> list[Sentence]:
@@ -489,17 +546,20 @@ def _change(question: Question, names: _Names, metrics: pd.DataFrame, contrasts:
     rows = select(contrasts, a=question.a, b=question.b)
     rows = rows.drop_duplicates(["lineup", "seats", "metric", "key"])
     rows = rows.assign(effect=_effects(rows, metrics))
+    rows = rows.assign(verdict=_relevant_verdicts(rows))
     columns = ["lineup", "seats", "metric", "key", "n", *INTERVAL, "effect", "p_adjusted", "verdict"]
     if rows.empty:
         return _answer(question, [_say("not_compared")], [], rows[columns])
-    sizes = rows["effect"].abs().where(rows["verdict"].isin([HIGHER, LOWER]), 0.0)
+    sizes = rows["effect"].abs().fillna(0.0).where(rows["verdict"].isin([HIGHER, LOWER]), 0.0)
     rows = rows.assign(size=sizes, largest=sizes.groupby([rows["metric"], rows["key"]]).transform("max"))
     rows = rows.sort_values("largest", ascending=False, kind="stable")
     changes = _changes(rows)
     told = [kind for kind in ("higher", "lower", "mixed") if changes[kind]]
+    verdict = []
     if not told and changes["slight"]:
         told = ["slight"]
-    verdict = [_say("listed", head=_text(kind), list=_shortened(changes[kind])) for kind in told]
+        verdict.append(_say("none_relevant"))
+    verdict += [_say("listed", head=_text(kind), list=_shortened(changes[kind])) for kind in told]
     details = [
         _say("listed", head=_text(kind), list=Joined("semicolon", named))
         for kind, named in changes.items()
@@ -510,7 +570,7 @@ def _change(question: Question, names: _Names, metrics: pd.DataFrame, contrasts:
         verdict.append(
             _say("opposite", players=names.players(rows["lineup"]), list=Joined("semicolon", opposite))
         )
-    shown = rows[(rows["largest"] >= RELEVANT) | (rows["metric"] == "outcome")]
+    shown = rows[(rows["largest"] > 0) | (rows["metric"] == "outcome")]
     return _answer(question, verdict or [_say("nothing")], [*details, *_tables(rows, names)], shown[columns])
 
 
@@ -524,7 +584,8 @@ def _shortened(named: list[Any]) -> Any:
 
 
 def _effects(rows: pd.DataFrame, metrics: pd.DataFrame) -> np.ndarray:
-    """Each difference over the standard deviation between games (both rulesets pooled); 0 where nothing varies.
+    """Each difference over the standard deviation between games (both rulesets pooled): infinite where games do not
+    vary but the rulesets differ, NaN where the deviation is unknown.
 
     The deviation comes back out of the mean's interval, whose half width is a quantile times deviation / sqrt(n).
     """
@@ -535,9 +596,15 @@ def _effects(rows: pd.DataFrame, metrics: pd.DataFrame) -> np.ndarray:
         beside = rows[where].merge(mine, on=where, how="left", validate="one_to_one")
         half = (beside["high"] - beside["low"]).to_numpy(dtype=np.float64) / 2
         variance += half**2 * beside["n"].to_numpy(dtype=np.float64) / stats.normal_quantile() ** 2 / 2
-    effects: np.ndarray = np.zeros(len(rows))
-    np.divide(rows["estimate"].to_numpy(dtype=np.float64), np.sqrt(variance), out=effects, where=variance > 0)
+    estimates = rows["estimate"].to_numpy(dtype=np.float64)
+    effects: np.ndarray = np.where(estimates == 0, 0.0, np.copysign(np.inf, estimates))
+    np.divide(estimates, np.sqrt(variance), out=effects, where=variance != 0)
     return effects
+
+
+def _relevant_verdicts(rows: pd.DataFrame) -> pd.Series:
+    """The verdicts, clear differences that are not relevant called slight."""
+    return rows["verdict"].mask(rows["effect"].abs() < RELEVANT, rows["verdict"].replace(SLIGHTLY))
 
 
 def _changes(rows: pd.DataFrame) -> dict[str, list[Any]]:
@@ -546,15 +613,22 @@ def _changes(rows: pd.DataFrame) -> dict[str, list[Any]]:
         kind: [] for kind in ("higher", "lower", "mixed", "slight", "unclear", "identical")
     }
     for _, part in rows.groupby(["game", "metric", "key"], sort=False):
-        name = _named(part.iloc[0])
-        clear = part["verdict"][part["verdict"].isin([HIGHER, LOWER])]
+        name, verdicts = _named(part.iloc[0]), part["verdict"]
+        relevant = verdicts[verdicts.isin([HIGHER, LOWER])]
+        clear = verdicts[verdicts.isin(SLIGHTLY.values())] if relevant.empty else relevant
         if clear.empty:
-            changes["identical" if (part["verdict"] == IDENTICAL).all() else "unclear"].append(name)
+            changes["identical" if (verdicts == IDENTICAL).all() else "unclear"].append(name)
             continue
-        kind = "mixed" if clear.nunique() == 2 else "higher" if clear.iloc[0] == HIGHER else "lower"
+        kind = (
+            "mixed"
+            if relevant.nunique() == 2
+            else "higher"
+            if relevant.iloc[:1].eq(HIGHER).any()
+            else "lower"
+        )
         partly = kind != "mixed" and len(clear) < len(part)
         named = _say("some_tables", name=name, n=len(clear), total=len(part)) if partly else name
-        changes[kind if part["largest"].iloc[0] >= RELEVANT else "slight"].append(named)
+        changes["slight" if relevant.empty else kind].append(named)
     return changes
 
 
@@ -572,8 +646,10 @@ def _tables(rows: pd.DataFrame, names: _Names) -> list[Sentence]:
     for (lineup, seats), part in rows.groupby(["lineup", "seats"], sort=False):
         largest = part[part["size"] > 0].sort_values("size", ascending=False, kind="stable").head(MOST_NAMED)
         head = _say("table", lineup=names.lineups[str(lineup)], seats=seats)
+        slight = part["verdict"].isin(SLIGHTLY.values()).any()
+        rest = _text("slight_only") if slight else VERDICTS[UNCLEAR]
         changed = [_size(row) for row in largest.itertuples()]
-        lines.append(_say("listed", head=head, list=Joined("semicolon", changed or [VERDICTS[UNCLEAR]])))
+        lines.append(_say("listed", head=head, list=Joined("semicolon", changed or [rest])))
     return lines
 
 

@@ -1,8 +1,8 @@
 """The command `fairdeal`.
 
 Exit codes: 0 done, 1 our fault, 2 the user's input is wrong, 3 interrupted but resumable (130 when there is nothing to
-resume). Results go to stdout; progress and messages, one line each, to stderr. Whatever takes long to import is
-imported by the command that needs it.
+resume). Results go to stdout; progress and messages, one line each, to stderr. Either may be closed, or its reader
+gone: that changes nothing else. Whatever takes long to import is imported by the command that needs it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from types import FrameType
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -35,7 +39,10 @@ PIPE_WIDTH = 160
 
 MOST = 2**63 - 1
 
-DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+DISK_ERRORS = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS),
+    *(errno.EACCES, errno.EPERM, errno.EIO, errno.EBADF),
+)
 """What the user can put right when writing fails; any other error of the system is our fault."""
 
 _POSITION_WORDS = {
@@ -44,8 +51,32 @@ _POSITION_WORDS = {
 }
 
 
-class Stopped(Exception):
-    """The command was interrupted, and typing it again goes on from there."""
+PATIENCE = 1.0
+"""Seconds within which several signals mean one interruption."""
+
+
+@dataclass
+class _Call:
+    """A command line being run, and whether typing it again would go on from where it is interrupted."""
+
+    words: list[str]
+    resumable: bool = False
+
+
+class _Interrupt:
+    """Handles SIGINT and SIGTERM: raises KeyboardInterrupt, but not again before `PATIENCE` is over.
+
+    What the first one sets going (temporary files are removed, threads left, a message written) is thus not broken off
+    by a user who presses Ctrl-C several times.
+    """
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        before, self._last = self._last, time.monotonic()
+        if self._last - before > PATIENCE:
+            raise KeyboardInterrupt
 
 
 class _Commands(TyperGroup):
@@ -54,7 +85,24 @@ class _Commands(TyperGroup):
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
         """Run the command of `args` (sys.argv by default) and exit."""
         given = sys.argv[1:] if args is None else list(args)
-        sys.exit(_exit_code(self, given))
+        code = _exit_code(self, given)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:  # what failed was told already, if there was anybody to tell it to
+                _drop(stream)
+        sys.exit(code)
+
+
+def _filled(text: str) -> str:
+    """The value of an option or argument that names a file or the like: the empty text names the current folder."""
+    if not text.strip():
+        raise typer.BadParameter("it is empty")
+    return text
+
+
+def _folder(text: str) -> Path:
+    return Path(_filled(text))
 
 
 app = typer.Typer(
@@ -77,14 +125,16 @@ Seats = Annotated[
 Players = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="PLAYER ...", help="Who plays, by seat: names of players, or paths of player files."
+        metavar="PLAYER ...",
+        parser=_filled,
+        help="Who plays, by seat: names of players, or paths of player files.",
     ),
 ]
 Toggles = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Set a toggle; may be given several times."),
 ]
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the results.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", parser=_folder, help="Folder for the results.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -105,7 +155,7 @@ def _top(
 def sweep(
     context: typer.Context,
     file: Annotated[
-        str, typer.Argument(metavar="FILE|NAME", help="A sweep file, or a sweep's name.")
+        str, typer.Argument(metavar="FILE|NAME", parser=_filled, help="A sweep file, or a sweep's name.")
     ] = "default",
     jobs: Jobs = None,
     games: Annotated[
@@ -116,7 +166,7 @@ def sweep(
         int | None, typer.Option(metavar="S", min=0, max=MOST, help="Seed, in place of the file's.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Results folder; else reports/NAME.")
+        Path | None, typer.Option(metavar="DIR", parser=_folder, help="Results folder; else reports/NAME.")
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume/--fresh", help="Use stored results, or play all anew.")
@@ -132,22 +182,28 @@ def sweep(
     lang: Language = "en",
 ) -> None:
     """Play a sweep and write its tables, figures and reports."""
-    with _resumable():
-        start = time.perf_counter()
-        from analysis.sweep import REPORTS, Options, run_sweep
-        from sim.config import load_sweep
+    call: _Call = context.obj
+    call.resumable = True
+    start = time.perf_counter()
+    from analysis.sweep import REPORTS, Options, run_sweep
+    from sim.config import load_sweep
 
-        given = {key: str(value) for key, value in (("games", games), ("seed", seed)) if value is not None}
-        plan = load_sweep(file, {**_settings(settings), **given})
-        folder = out or REPORTS / plan.name
-        results = run_sweep(plan, folder, Options(jobs, chunk, resume, _portable(context.obj)))
-        _show_summary(plan, results, lang)
-        _show_end(results.manifest["games"], time.perf_counter() - start, folder / f"report.{lang}.md", lang)
+    given = {key: str(value) for key, value in (("games", games), ("seed", seed)) if value is not None}
+    overrides = _settings(settings)
+    if overrides.keys() & given.keys():  # what an option replaces must be right all the same
+        load_sweep(file, overrides)
+    plan = load_sweep(file, {**overrides, **given})
+    folder = out or REPORTS / plan.name
+    results = run_sweep(plan, folder, Options(jobs, chunk, resume, _portable(call.words)))
+    _show_summary(plan, results, lang)
+    _show_end(results.manifest["games"], time.perf_counter() - start, folder / f"report.{lang}.md", lang)
 
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder of `fairdeal sweep`.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", parser=_folder, help="A results folder of `fairdeal sweep`.")
+    ],
     lang: Language = "en",
 ) -> None:
     """Make the figures and reports of a results folder anew from its files."""
@@ -163,9 +219,10 @@ def report(
 @app.command()
 def compare(
     context: typer.Context,
-    a: Annotated[str, typer.Argument(metavar="A", help="A ruleset: game/version or a file.")],
+    a: Annotated[str, typer.Argument(metavar="A", parser=_filled, help="A ruleset: game/version or a file.")],
     b: Annotated[
-        str | None, typer.Argument(metavar="B", help="Another one; with --set, A when left out.")
+        str | None,
+        typer.Argument(metavar="B", parser=_filled, help="Another one; with --set, A when left out."),
     ] = None,
     settings: Toggles = None,
     games: Games = 100_000,
@@ -179,23 +236,27 @@ def compare(
     """Compare two rulesets deal by deal; --set changes toggles of the second."""
     if b is None and not settings:
         raise typer.BadParameter("name two rulesets, or one and --set KEY=VALUE", param_hint="B")
-    with contextlib.nullcontext() if out is None else _resumable():
-        from analysis.compare import comparison, comparison_table, run_comparison
-        from analysis.sweep import Options
-        from sim.config import ConfigError, check_seats, load_ruleset
+    call: _Call = context.obj
+    call.resumable = out is not None
+    from analysis.compare import comparison, comparison_table, run_comparison
+    from analysis.sweep import Options
+    from sim.config import ConfigError, check_seats, load_ruleset
 
-        first, second = load_ruleset(a), load_ruleset(b or a, _settings(settings))
-        names = players or ["random"]
-        lineup = _lineup(names, seats or _seats_for(names), first)
-        check_seats(second, len(lineup), lambda text: ConfigError(f"--seats: {text}"))
-        group = comparison(first, second, lineup, seed, games)
-        results = run_comparison(group, out, Options(jobs, command=_portable(context.obj)))
-        _show(comparison_table(group, results, lang))
+    first, second = load_ruleset(a), load_ruleset(b or a, _settings(settings))
+    names = players or ["random"]
+    lineup = _lineup(names, seats or _seats_for(names), first)
+    check_seats(second, len(lineup), lambda text: ConfigError(f"--seats: {text}"))
+    group = comparison(first, second, lineup, seed, games)
+    results = run_comparison(group, out, Options(jobs, command=_portable(call.words)))
+    _show(comparison_table(group, results, lang))
 
 
 @app.command()
 def replay(
-    ruleset: Annotated[str, typer.Argument(help="A ruleset: game/version or a file.")],
+    ruleset: Annotated[
+        str,
+        typer.Argument(metavar="RULESET", parser=_filled, help="A ruleset: game/version or a file."),
+    ],
     seed: Seed = 1,
     game: Annotated[int, typer.Option(metavar="D", min=0, max=MOST, help="Number of the deal.")] = 0,
     players: Players = None,
@@ -207,20 +268,24 @@ def replay(
     lang: Language = "en",
 ) -> None:
     """Show one game, event by event: the very game that a sweep counts."""
+    from analysis.train import announce
     from sim.config import load_ruleset
     from sim.trace import replay as play
     from sim.trace import to_text
+    from sim.training import fitted
 
     rules = load_ruleset(ruleset, _settings(settings))
     names = players or ["random"]
-    log = play(rules, _lineup(names, seats or _seats_for(names), rules), seed, game)
+    lineup = _lineup(names, seats or _seats_for(names), rules)
+    jobs = os.cpu_count() or 1
+    log = play(rules, tuple(fitted(p, rules, len(lineup), jobs, announce) for p in lineup), seed, game)
     for line in to_text(log, lang) if form == "text" else map(_json_line, log):
         typer.echo(line)
 
 
 @app.command()
 def position(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A position file.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", parser=_filled, help="A position file.")],
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
     lang: Language = "en",
 ) -> None:
@@ -234,7 +299,8 @@ def position(
 
 @app.command()
 def rules(
-    game: Annotated[str, typer.Argument(metavar="GAME", help="A game's name.")], lang: Language = "en"
+    game: Annotated[str, typer.Argument(metavar="GAME", parser=_filled, help="A game's name.")],
+    lang: Language = "en",
 ) -> None:
     """Explain a game: its rules, its toggles with their values, its rulesets."""
     from sim.config import describe_game
@@ -243,8 +309,10 @@ def rules(
 
 
 @app.command()
-def check(files: Annotated[list[str], typer.Argument(metavar="FILE ...", help="YAML files.")]) -> None:
-    """Check ruleset, player and sweep files."""
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE ...", parser=_filled, help="YAML files.")],
+) -> None:
+    """Check ruleset, player, sweep and position files."""
     from sim.config import ConfigError, check_file
 
     wrong = 0
@@ -260,12 +328,94 @@ def check(files: Annotated[list[str], typer.Argument(metavar="FILE ...", help="Y
 
 @app.command()
 def schema(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="player, sweep, or a game's name.")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", parser=_filled, help="player, sweep, position, or a game's name for its rulesets."
+        ),
+    ],
 ) -> None:
     """Print the JSON schema of a kind of file, for editors."""
     from sim.config import json_schema
 
     typer.echo(json.dumps(json_schema(kind), indent=2, ensure_ascii=False))
+
+
+@app.command()
+def train(
+    rulesets: Annotated[
+        list[str],
+        typer.Argument(metavar="RULESET ...", parser=_filled, help="Rulesets: game/version or files."),
+    ],
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PLAYER ...", parser=_filled, help="Train against this field instead of by self-play."
+        ),
+    ] = None,
+    like: Annotated[
+        str,
+        typer.Option(metavar="PLAYER", parser=_filled, help="Keep to what this player forbids and prefers."),
+    ] = "adapted",
+    seats: Seats = None,
+    games: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=10**12, help="Games to play at most.")
+    ] = None,
+    aim: Annotated[Literal["share", "score"], typer.Option(help="What to maximise.")] = "share",
+    seed: Seed = 1,
+    settings: Toggles = None,
+    jobs: Jobs = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", parser=_folder, help="Folder for the player files.")
+    ] = None,
+    lang: Language = "en",
+) -> None:
+    """Fit a player's weights to a ruleset, and measure how well they do."""
+    from analysis.sweep import check_folder
+    from analysis.train import FOLDER, show_training, training_tasks
+
+    tasks = training_tasks(rulesets, against, like, seats or SEATS, games, aim, seed, _settings(settings))
+    check_folder(out or FOLDER)
+    for task in tasks:
+        _show(show_training(task, jobs, out, lang))
+
+
+@app.command()
+def ladder(
+    ruleset: Annotated[
+        str, typer.Argument(metavar="RULESET", parser=_filled, help="A ruleset: game/version or a file.")
+    ],
+    players: Players = None,
+    seats: Seats = None,
+    games: Games = 10_000,
+    search_games: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=10**12, help="Deals where somebody searches; else a 20th."),
+    ] = None,
+    seed: Seed = 1,
+    settings: Toggles = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    lang: Language = "en",
+) -> None:
+    """Tell how much skill a ruleset has room for: players against each other, and what decides a game."""
+    from analysis.ladder import LADDER, ladder_tables, run_ladder, write_ladder
+    from analysis.sweep import check_folder
+    from analysis.train import announce
+    from sim.config import load_player, load_ruleset
+    from sim.training import fitted
+
+    rules, jobs = load_ruleset(ruleset, _settings(settings)), jobs or os.cpu_count() or 1
+    names = players or [name for name in LADDER if load_player(name).plays(rules.game)]
+    lineup = _lineup(names, max(seats or SEATS, len(names)) if seats is None else seats, rules)
+    if out:
+        check_folder(out)
+    chosen = [fitted(player, rules, len(lineup), jobs, announce) for player in dict.fromkeys(lineup)]
+    found = run_ladder(rules, chosen, len(lineup), games, search_games or max(1, games // 20), seed, jobs)
+    for part in ladder_tables(found, lang):
+        _show(part)
+    if out:
+        write_ladder(found, out)
 
 
 @app.command()
@@ -284,42 +434,60 @@ def bench(
 
 def main() -> None:
     """The entry point of `fairdeal`."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started us: nobody wants to read it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
             # A terminal of another encoding shows ? for what it cannot, instead of ending the program.
             stream.reconfigure(encoding="utf-8", errors="replace")
-    app()
+    interrupt = _Interrupt()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # An ignored signal stays ignored: a shell sets that for the background jobs of a script.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    try:
+        app()
+    finally:
+        _ignore_signals()
 
 
 def _exit_code(commands: _Commands, given: list[str]) -> int:
     """Run a command line and turn whatever ends it into a message and an exit code."""
+    call = _Call(given)
+    for word in given:
+        if any("\ud800" <= letter <= "\udfff" for letter in word):  # how Python passes on other bytes
+            return _message(f"fairdeal: '{word}' is not text in UTF-8; use another name")
     try:
-        code = _run(commands, given)
+        code = _run(commands, call)
         sys.stdout.flush()
         return code
     except typer.TyperException as mistake:
         command = getattr(getattr(mistake, "ctx", None), "command_path", "fairdeal")
         return _message(f"{command}: {mistake.format_message()}", 2)
     except BrokenPipeError:  # whoever reads our output has seen enough
-        _drop_output()
+        _drop(sys.stdout)
+        return 0
+    except SystemExit as end:  # what rich makes of a broken pipe
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
         return 0
     except KeyboardInterrupt:
-        return _message("interrupted", 130)
-    except Stopped as stop:
-        again = shlex.join(["fairdeal", *(word for word in given if word != "--fresh")])
-        return _message(f"{stop}; nothing is lost. To go on: {again}", 3)
+        return _stopped(call, "interrupted")
+    except _interrupted() as stop:
+        return _stopped(call, str(stop))
     except _mistakes() as mistake:
         return _message(str(mistake), 2)
     except OSError as problem:
         if problem.errno not in DISK_ERRORS:
             raise
-        _drop_output()
+        _drop(sys.stdout)
         return _message(f"{problem.filename or 'output'}: {problem.strerror or problem}", 2)
 
 
-def _run(commands: _Commands, given: list[str]) -> int:
+def _run(commands: _Commands, call: _Call) -> int:
     try:
-        with commands.make_context("fairdeal", _spread_players(given), obj=given) as context:
+        with commands.make_context("fairdeal", _spread_players(call.words), obj=call) as context:
             commands.invoke(context)
     except typer.Exit as end:
         return end.exit_code
@@ -335,18 +503,21 @@ def _mistakes() -> tuple[type[Exception], ...]:
 
 
 def _message(text: str, code: int = 2) -> int:
-    print(text, file=sys.stderr)
+    """Tell the user on one line, if anybody reads it."""
+    line = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr)
     return code
 
 
-def _drop_output() -> None:
+def _drop(stream: IO[str]) -> None:
     """Send what is still to be written to nowhere, or Python would complain about it when it ends."""
     with contextlib.suppress(OSError), open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _spread_players(given: Sequence[str]) -> list[str]:
-    """The command line with `--players a b,c` written as `--players a --players b --players c`.
+    """The command line with `--players a b,c` written as `--players a --players b --players c`, `--against` too.
 
     Everything up to the next option counts, which typer's own options cannot do.
     """
@@ -354,26 +525,30 @@ def _spread_players(given: Sequence[str]) -> list[str]:
     while words:
         word = words.pop(0)
         option, equals, value = word.partition("=")
-        if option != "--players":
+        if option not in ("--players", "--against"):
             spread.append(word)
             continue
         named = [value] if equals else []
         while words and not words[0].startswith("-"):
             named.append(words.pop(0))
         players = [player for part in named for player in part.split(",") if player]
-        spread += [part for player in players or [""] for part in ("--players", player)]
+        spread += [part for player in players or [""] for part in (option, player)]
     return spread
 
 
-@contextlib.contextmanager
-def _resumable() -> Iterator[None]:
-    """Within it an interruption at any moment is one to go on from."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Stopped("interrupted") from None
-    except _interrupted() as stop:
-        raise Stopped(str(stop)) from None
+def _stopped(call: _Call, text: str) -> int:
+    _ignore_signals()
+    if not call.resumable:
+        return _message(text, 130)
+    again = shlex.join(["fairdeal", *(word for word in call.words if word != "--fresh")])
+    return _message(f"{text}; nothing is lost. To go on: {again}", 3)
+
+
+def _ignore_signals() -> None:
+    """From now on only a message is left to write; Python would otherwise let signals kill it while it ends."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if isinstance(signal.getsignal(number), _Interrupt):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _interrupted() -> type[Exception]:
@@ -473,12 +648,15 @@ def _show(what: RenderableType) -> None:
     """Print a table; one that goes to a file or program is not squeezed into 80 columns."""
     from rich.console import Console
 
+    from analysis.terminal import fitted
+
     if sys.stdout.isatty():
-        Console().print(what)
+        console = Console()
+        console.print(fitted(what, console))
         return
     console = Console(file=sys.stdout, width=PIPE_WIDTH)
     with console.capture() as captured:
-        console.print(what)
+        console.print(fitted(what, console))
     for line in captured.get().splitlines():
         typer.echo(line.rstrip())
 

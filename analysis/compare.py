@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -49,7 +50,7 @@ def comparison(a: Ruleset, b: Ruleset, lineup: tuple[Player, ...], seed: int, ga
     """
     if a.game != b.game:
         raise ConfigError(f"{a.name} and {b.name} are different games; compare rulesets of one game")
-    if a.name == b.name and a.resolved() != b.resolved():
+    if a.name == b.name and a.settings() != b.settings():
         raise ConfigError(f"two different rulesets are called {a.name}; rename a file")
     contrast = Contrast(FAMILY, a.name, b.name, ((0, -1), (1, 1)))
     return Group(len(lineup), lineup, (a, b), (contrast,), seed, games, a.game)
@@ -64,7 +65,7 @@ def run_comparison(group: Group, folder: Path | None, options: Options) -> Resul
         KeyboardInterrupt: a signal came and, without a folder, nothing is left to go on from.
     """
     if folder is not None:
-        return complete(play_groups(FAMILY, [group], folder, options))
+        return complete(play_groups(FAMILY, [group], folder, options), {})
     with tempfile.TemporaryDirectory(prefix="fairdeal-") as kept:
         try:
             return play_groups(FAMILY, [group], Path(kept), options)
@@ -79,16 +80,21 @@ def comparison_table(group: Group, results: Results, language: str) -> Table:
     players = [player.title[language] for player in group.lineup]
     lineup = players[0] if len(set(group.lineup)) == 1 else " ".join(players)
     title = text["title"].format(a=a, b=b, seats=group.seats, lineup=lineup, games=group.games)
-    same = group.arms[0].resolved() == group.arms[1].resolved()
+    same = group.arms[0].settings() == group.arms[1].settings()
     table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=0,
+        pad_edge=False,
+        show_edge=False,
         title=Text(title),
         caption=text["same"] if same else None,
         title_justify="left",
         caption_justify="left",
     )
     table.add_column(HEADINGS["metric"][language])
-    for heading in ("A", "B", text["difference"], HEADINGS["p_adjusted"][language]):
+    for heading in ("A", "B", text["difference"]):
         table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column(HEADINGS["p_adjusted"][language], justify="right")
     table.add_column(HEADINGS["verdict"][language])
     for row in results.contrasts.itertuples():
         table.add_row(*_cells(row, group, results.metrics, language))

@@ -10,7 +10,6 @@ import functools
 import hashlib
 import importlib.metadata
 import json
-import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,15 +22,19 @@ from analysis.plots import (
     class_cases,
     classes,
     contrast_words,
+    endings_differ,
     forest,
     outcomes,
+    position_cases,
     positions,
+    step_measures,
     steps,
     turns,
 )
 from analysis.sheet import RC, TEXT, Sheet, encoded, faces, packaged_font
-from analysis.view import LANGUAGES, View
+from analysis.view import LANGUAGES, View, largest_changes
 from sim.games import Words
+from sim.store import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,49 +73,65 @@ def _plots(view: View, prefixed: bool) -> Iterator[Plot]:
     def plot(name: str, topic: str, title: Words, draw: Callable[[Sheet, str], Figure]) -> Plot:
         stem = re.sub(r"[^\w.+-]+", "_", f"{view.game.name}_{name}" if prefixed else name)
         if prefixed:
-            title = {language: f"{view.game.title[language]} · {words}" for language, words in title.items()}
+            title = {language: _of_game(view, language, words) for language, words in title.items()}
         return Plot(stem, topic, title, draw)
 
-    yield plot(
-        "win_share_by_position", "position", _title("title_position"), functools.partial(positions, view)
-    )
+    for metric, title in (("win_share", "title_position"), ("loss_share", "title_losses")):
+        if position_cases(view, metric):
+            draw = functools.partial(positions, view, metric)
+            yield plot(f"{metric}_by_position", "position", _title(title), draw)
     if prefixed and not view.comparisons:
         return
-    yield plot("outcomes", "endings", _title("title_outcomes"), functools.partial(outcomes, view))
+    if endings_differ(view):
+        yield plot("outcomes", "endings", _title("title_outcomes"), functools.partial(outcomes, view))
     yield plot("turns", "length", _title("title_turns"), functools.partial(turns, view))
     for partition in view.game.partitions:
         if all(name.isdigit() for name in partition.classes) and class_cases(view, partition.name):
-            title = _title("title_class", partition={"en": partition.en, "zh-Hant": partition.zh})
+            words = _title("title_class", partition={"en": partition.en, "zh-Hant": partition.zh})
             draw = functools.partial(classes, view, partition.name)
-            yield plot(f"win_share_by_{partition.name}", "openings", title, draw)
+            yield plot(f"win_share_by_{partition.name}", "openings", words, draw)
     if view.keys(view.cases()[0], "win_share_by_card"):
-        title = _title("title_card", seats=view.most_seats)
-        yield plot("win_share_by_card", "openings", title, functools.partial(cards, view))
+        words = _title("title_card", seats=view.most_seats)
+        yield plot("win_share_by_card", "openings", words, functools.partial(cards, view))
     for family in view.families:
         yield from _family_plots(view, family, plot)
     for a, b in _pairs(view):
-        title = _title("title_change", a=view.short(a), b=view.short(b))
+        words = _title("title_change", a=view.short(a), b=_changed(view, a, b))
         draw = functools.partial(
             forest, view, view.compared(a=a, b=b), lambda sheet, c: sheet.say("seats", n=c.seats)
         )
-        yield plot(f"change_{view.label(a)}_{view.label(b)}", "changes", title, draw)
+        yield plot(f"change_{view.label(a)}_{view.label(b)}", "changes", words, draw)
+
+
+def _of_game(view: View, language: str, words: str) -> str:
+    """A title with the game's before it, if it does not begin with that."""
+    game = view.game.title[language]
+    return words if words.startswith(game) else f"{game} · {words}"
+
+
+def _changed(view: View, a: str, b: str) -> str:
+    """Ruleset b in short; of one made from a by changing toggles only these."""
+    changes = b.removeprefix(f"{a}+")
+    return changes.replace("=", " ").replace("+", ", ") if changes != b else view.short(b)
 
 
 def _family_plots(view: View, family: Family, plot: Callable[..., Plot]) -> Iterator[Plot]:
     if family.contrast == "factorial":
-        title = _title("title_factorial", family=family.title)
-        draw = functools.partial(forest, view, view.compared(family.name), contrast_words)
-        yield plot(f"effects_{family.name}", "changes", title, draw)
-    elif len(family.rulesets) > 2:
+        if largest_changes(view.compared(family.name)):
+            title = _title("title_factorial", family=family.title)
+            draw = functools.partial(forest, view, view.compared(family.name), contrast_words)
+            yield plot(f"effects_{family.name}", "changes", title, draw)
+    elif len(family.rulesets) > 2 and step_measures(view, family)[0]:
         title = _title("title_steps", family=family.title)
         yield plot(f"steps_{family.name}", "changes", title, functools.partial(steps, view, family))
 
 
 def _pairs(view: View) -> list[tuple[str, str]]:
-    """The changes from one ruleset to another that get a figure: those asked about, and families of two rulesets."""
+    """The changes from one ruleset to another that get a figure: those asked about and families of two rulesets, where
+    anything differs at all."""
     asked = [(answer.a, answer.b) for answer in view.questions if answer.a]
     small = [(c.a, c.b) for f in view.families if len(f.rulesets) == 2 for c in view.compared(f.name)]
-    known = {(c.a, c.b) for c in view.comparisons if c.differences}
+    known = {(c.a, c.b) for c in view.comparisons if largest_changes([c])}
     return [pair for pair in dict.fromkeys([*asked, *small]) if pair in known]
 
 
@@ -146,11 +165,10 @@ def write_figures(folder: Path, plots: Sequence[Plot], inputs: str) -> list[Path
     digest = hashlib.sha256("\0".join([inputs, _drawing_digest(), *files]).encode()).hexdigest()
     if before.get("inputs") != digest or not _intact(folder, before, files):
         stamp.unlink(missing_ok=True)
-        for name in before.get("files", {}):
+        for name in before.get("files", {}).keys() - set(files):
             (folder / name).unlink(missing_ok=True)
-        _draw(folder, plots)
-        known = {name: _digest((folder / name).read_bytes()) for name in files}
-        _replace(stamp, json.dumps({"inputs": digest, "files": known}, indent=1).encode() + b"\n")
+        known = dict(_draw(folder, plots))
+        replace_file(stamp, json.dumps({"inputs": digest, "files": known}, indent=1).encode() + b"\n")
     return [folder / name for name in files]
 
 
@@ -165,10 +183,14 @@ def _read_stamp(path: Path) -> dict[str, Any]:
 
 
 def _intact(folder: Path, stamp: Mapping[str, Any], files: Sequence[str]) -> bool:
+    """Whether the files are those of the stamp, as they were written."""
     known = stamp["files"]
-    return set(known) == set(files) and all(
-        (folder / name).is_file() and _digest((folder / name).read_bytes()) == known[name] for name in files
-    )
+    if set(known) != set(files):
+        return False
+    try:
+        return all(_digest((folder / name).read_bytes()) == known[name] for name in files)
+    except OSError:  # missing, or being removed by another run
+        return False
 
 
 def _digest(content: bytes) -> str:
@@ -185,13 +207,11 @@ def _drawing_digest() -> str:
     return _digest(b"\0".join(parts))
 
 
-def _replace(path: Path, content: bytes) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(content)
-    os.replace(temporary, path)
+def _draw(folder: Path, plots: Sequence[Plot]) -> Iterator[tuple[str, str]]:
+    """Draw the figures and write their files; yields each file's name and the digest of its content.
 
-
-def _draw(folder: Path, plots: Sequence[Plot]) -> None:
+    The digest is not taken from the file, which another run may be replacing.
+    """
     import matplotlib as mpl
 
     families, chinese = faces()
@@ -204,4 +224,6 @@ def _draw(folder: Path, plots: Sequence[Plot]) -> None:
                 sheet = Sheet(language if chinese else "en", families)
                 figure = plot.draw(sheet, plot.title[sheet.language])
                 for ending in FORMATS:
-                    _replace(folder / plot.file(language, ending), encoded(figure, ending))
+                    name, content = plot.file(language, ending), encoded(figure, ending)
+                    replace_file(folder / name, content)
+                    yield name, _digest(content)

@@ -3,7 +3,7 @@
 One row holds one number with its interval, its n and its method. Rows come in a fixed order and floats are written
 with a fixed format, so equal tallies give equal bytes.
 
-What the metrics mean (`key` in brackets):
+What the metrics mean (`key` in brackets), where a match of several rounds is one game (see `sim.tally`):
 
 * `win_share` [position 1..N, all]: mean win share of a position, 1 = the first player; `all` is the mean over the
   positions, the par a seat is measured against. Drawn and stalled games are worth 0 to everybody and count in n, so
@@ -31,12 +31,11 @@ from __future__ import annotations
 import functools
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -45,6 +44,7 @@ from analysis import stats
 from analysis.stats import Clusters, Estimate
 from sim.cards import card_name
 from sim.games import SHARE, Counter, Game, games
+from sim.store import replace_file
 from sim.tally import SEAT_COLUMNS, Layout
 
 if TYPE_CHECKING:
@@ -176,12 +176,12 @@ class Arm:
             yield Row("loss_share", str(position), n, stats.proportion(found - survived, n))
 
     def _cards(self) -> Iterator[Row]:
-        for card, (holders, total, square) in enumerate(self.arrays["card"].tolist()):
+        for card, (holders, total, square) in enumerate(self.arrays["card"].T.tolist()):
             if holders:
                 yield from self._against_par("card", card_name(card), Clusters.ones(holders, total, square))
 
     def _classes(self) -> Iterator[Row]:
-        rows = self.arrays["partition"].tolist()
+        rows = self.arrays["partition"].T.tolist()
         for (partition, name), row in zip(self.layout.classes, rows, strict=True):
             sums = Clusters(*row)
             if sums.clusters:
@@ -244,7 +244,7 @@ def arm(group: Group, result: Mapping[str, np.ndarray], index: int) -> Arm:
     ruleset = group.arms[index]
     prefix = f"arm/{index}/"
     arrays = {key.removeprefix(prefix): array for key, array in result.items() if key.startswith(prefix)}
-    return Arm(game, Layout.of(game, game.rules(ruleset.toggles, group.seats)), arrays)
+    return Arm(game, Layout.of(game, game.rules(ruleset.toggles, group.seats), ruleset.rounds), arrays)
 
 
 def metrics_frame(groups: Sequence[Group], results: Sequence[Mapping[str, np.ndarray]]) -> pd.DataFrame:
@@ -267,13 +267,11 @@ def metrics_frame(groups: Sequence[Group], results: Sequence[Mapping[str, np.nda
 
 
 def changed_toggles(ruleset: Ruleset) -> str:
-    """The toggles that differ from the game's defaults, as a JSON object in the order of the rules.
+    """The toggles (and `rounds`) that differ from the game's defaults, as a JSON object in the order of the rules.
 
     The rest would repeat some sixty equal values on every row; the sweep's resolved configuration has them all.
     """
-    defaults = type(ruleset.toggles)().model_dump()
-    changed = {key: value for key, value in ruleset.resolved().items() if value != defaults[key]}
-    return json.dumps(changed, separators=(",", ":"))
+    return json.dumps(ruleset.changes(), separators=(",", ":"))
 
 
 def lineup_name(group: Group) -> str:
@@ -360,17 +358,24 @@ def _row(comparison: _Comparison, p_adjusted: float, size: int) -> tuple[object,
     return (*head, comparison.n, estimate, low, high, p_adjusted, verdict, note)
 
 
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV, replacing the file at once; equal frames give equal bytes on every system."""
-    temporary = path.with_name(path.name + ".tmp")
-    frame.to_csv(temporary, index=False, float_format="%.10g", lineterminator="\n", encoding="utf-8")
-    os.replace(temporary, path)
+def write_table(frame: pd.DataFrame, path: Path) -> bytes:
+    """Write a table as CSV, replacing the file at once; equal frames give equal bytes on every system.
+
+    Returns:
+        The file's content.
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    text: str = frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+    content = text.encode()
+    replace_file(path, content)
+    return content
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(source: Path | BinaryIO) -> pd.DataFrame:
     """Read a table that `write_table` wrote; keys stay text (`1`, `p50`, `>=3`)."""
     text = {"key": str, "toggles": str, "lineup": str}
-    return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=[""])
+    return pd.read_csv(source, dtype=text, keep_default_na=False, na_values=[""])
 
 
 def select(frame: pd.DataFrame, **values: object) -> pd.DataFrame:

@@ -11,7 +11,6 @@ import functools
 import hashlib
 import json
 import math
-import os
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from analysis import stats
-from analysis.answers import HEADINGS, VERDICTS, Answer, answers
+from analysis.answers import HEADINGS, RELEVANT, VERDICTS, Answer, answers
 from analysis.figures import Plot, plan, write_figures
 from analysis.metrics import ALPHA, IDENTICAL
 from analysis.sheet import LEVEL, OUTCOME_WORDS
 from analysis.view import (
     LANGUAGES,
+    LEAST_HANDS,
     Case,
     Comparison,
     Difference,
@@ -37,9 +37,8 @@ from analysis.view import (
     views,
     wrapped,
 )
-from sim.cards import card_text
 from sim.config.values import shown
-from sim.store import source_digest
+from sim.store import replace_file, source_digest
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -83,6 +82,9 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "per_game": "mean per game",
         "turns": "turns",
         "percent": "{name} (%)",
+        "points": "{name} (points)",
+        "hands": "{share}, n = {n}",
+        "few_hands": "n = {n}",
         "folded": "{caption}: {words} ({n} rows)",
         "folded_bare": "{words} ({n} rows)",
         "moves": "legal\nmoves",
@@ -119,6 +121,9 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "per_game": "每局平均",
         "turns": "回合",
         "percent": "{name}（%）",
+        "points": "{name}（百分點）",
+        "hands": "{share}，n = {n}",
+        "few_hands": "n = {n}",
         "folded": "{caption}：{words}（{n} 列）",
         "folded_bare": "{words}（{n} 列）",
         "moves": "合法\n著數",
@@ -198,7 +203,8 @@ def write_report(
     texts = []
     for language in LANGUAGES:
         texts.append(folder / f"report.{language}.md")
-        _replace(texts[-1], _rendered(language, sweep, games, plots, found, metrics, manifest))
+        text = _rendered(language, sweep, games, plots, found, metrics, manifest)
+        replace_file(texts[-1], text.encode())
     return [*texts, *figures]
 
 
@@ -210,12 +216,6 @@ def _inputs(sweep: Sweep, metrics: pd.DataFrame, contrasts: pd.DataFrame) -> str
     for game in sorted({group.game for group in sweep.groups}):
         digest.update(source_digest(game).encode())
     return digest.hexdigest()
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(temporary, path)
 
 
 def _rendered(
@@ -239,6 +239,7 @@ def _rendered(
         autoescape=False,  # the result is Markdown
     )
     environment.filters["plain"] = _escaped
+    environment.filters["capital"] = capital
     environment.globals["folded"] = functools.partial(_folded, language=language)
     cells = manifest["cells"]
     by_game = {view.game.name: view for view in games}
@@ -256,6 +257,8 @@ def _rendered(
         methods=sorted(set(metrics["method"])),
         level=LEVEL,
         alpha=f"{ALPHA:.2g}",
+        relevant=RELEVANT,
+        least_hands=LEAST_HANDS,
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 
@@ -314,13 +317,15 @@ def _p(value: float) -> str:
 
 
 def _difference(difference: Difference | None, metric: str) -> str:
-    """A paired difference; bold when it is clear after the correction."""
+    """A paired difference; when it is clear after the correction in bold, a slight one in italics."""
     if difference is None:
         return ""
     if difference.verdict == IDENTICAL:
         return "="
     text = with_interval(difference, 100 if metric in SHARES else 1, "+")
-    return f"**{text}**" if difference.clear else text
+    if not difference.clear:
+        return text
+    return f"*{text}*" if difference.slight else f"**{text}**"
 
 
 # --- Evidence ---------------------------------------------------------------------------------------------------------
@@ -338,9 +343,14 @@ def _evidence(answer: Answer, view: View, language: str) -> Table:
     return Table(headings, rows, 2 if "ruleset" in columns else 1, last=True)
 
 
-def _percent(name: str, share: bool, language: str) -> str:
-    """A heading, with the unit when its column holds shares."""
-    return TEXT[language]["percent"].format(name=name) if share else name
+def _in_unit(name: str, share: bool, language: str, unit: str = "percent") -> str:
+    """A heading, with the unit when its column holds shares, or the `points` between them."""
+    return TEXT[language][unit].format(name=name) if share else name
+
+
+def capital(text: str) -> str:
+    """A text as the beginning of a line."""
+    return text[:1].upper() + text[1:]
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -349,7 +359,8 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _evidence_heading(name: str, kind: str, language: str) -> str:
     share = name in ("estimate", "par") and kind != "change"
-    return _percent(HEADINGS[name][language], share, language)
+    unit = "points" if kind == "first_player" else "percent"
+    return _in_unit(HEADINGS[name][language], share, language, unit)
 
 
 def _evidence_cell(name: str, row: Mapping[str, Any], kind: str, view: View, language: str) -> str:
@@ -359,7 +370,7 @@ def _evidence_cell(name: str, row: Mapping[str, Any], kind: str, view: View, lan
     if name == "lineup":
         return view.lineup(value, language)
     if name == "metric":
-        return _percent(view.words(value, row["key"], language), value in SHARES, language)
+        return _in_unit(view.words(value, row["key"], language), value in SHARES, language, "points")
     if name == "verdict":
         return VERDICTS[value][language]
     if name == "n":
@@ -373,7 +384,9 @@ def _evidence_cell(name: str, row: Mapping[str, Any], kind: str, view: View, lan
         share = kind != "change" or row["metric"] in SHARES
         return with_interval(number, 100 if share else 1, "" if kind == "opening_class" else "+")
     if isinstance(value, float):
-        return f"{value:+.2f}" if name == "effect" else f"{value:.1f}"
+        if math.isnan(value):
+            return ""
+        return f"{value:+.2f}".replace("inf", "∞") if name == "effect" else f"{value:.1f}"
     return str(value)
 
 
@@ -421,9 +434,7 @@ class _Chapter:
 
     def _ruleset(self, name: str) -> tuple[str, str]:
         ruleset = self.view.ruleset(name)
-        defaults = type(ruleset.toggles)().model_dump()
-        changed = {key: value for key, value in ruleset.resolved().items() if value != defaults[key]}
-        words = ", ".join(f"{key} {shown(value)}" for key, value in changed.items())
+        words = ", ".join(f"{key} {shown(value)}" for key, value in ruleset.changes().items())
         return ruleset.title[self.language], words or self.say("none")
 
     def matrices(self, metric: str, key: str, scale: float = 1.0, sign: str = "") -> list[Table]:
@@ -442,30 +453,43 @@ class _Chapter:
                 *(self.say("seats", n=n) for n in self.view.seats),
             ]
             if rows:
-                tables.append(Table(headings, rows, 1, self.view.lineup(lineup, self.language)))
+                tables.append(Table(headings, rows, 1, self._of(lineup)))
         return tables
+
+    def _of(self, lineup: str) -> str:
+        """The caption of a line-up's table."""
+        return capital(self.view.lineup(lineup, self.language))
 
     # Who wins
 
+    @property
+    def loses(self) -> bool:
+        """Whether there are cases whose games only find a loser."""
+        return any(map(self.view.loses, self.view.cases()))
+
     def positions(self) -> list[Table]:
         """Win shares by position of all cases, a table a number of seats."""
+        return self._by_seats("win_share", self.view.cases(), ["all"], [self.say("par")])
+
+    def losses(self) -> list[Table]:
+        """Shares of games lost by position of the cases whose games only find a loser, a table a number of seats."""
+        return self._by_seats("loss_share", list(filter(self.view.loses, self.view.cases())), [], [])
+
+    def _by_seats(
+        self, metric: str, cases: Sequence[Case], keys: Sequence[str], headings: Sequence[str]
+    ) -> list[Table]:
+        """A share by position, and further keys under their headings, a table a number of seats."""
         tables = []
-        for n in self.view.seats:
-            headings = [
-                HEADINGS["ruleset"][self.language],
-                HEADINGS["lineup"][self.language],
-                *(self.say("position", n=k + 1) for k in range(n)),
-                self.say("par"),
-            ]
-            keys = [*(str(k + 1) for k in range(n)), "all"]
+        for n in sorted({case.seats for case in cases}):
+            heads = [HEADINGS[name][self.language] for name in ("ruleset", "lineup")]
+            heads += [*(self.say("position", n=k + 1) for k in range(n)), *headings]
+            every = [*(str(k + 1) for k in range(n)), *keys]
             rows = [
-                [
-                    *self._head(case),
-                    *(with_half(self.view.number(case, "win_share", key), 100) for key in keys),
-                ]
-                for case in self.view.cases(seats=[n])
+                [*self._head(case), *(with_half(self.view.number(case, metric, key), 100) for key in every)]
+                for case in cases
+                if case.seats == n
             ]
-            tables.append(Table(headings, rows, 2, self.say("seats", n=n)))
+            tables.append(Table(heads, rows, 2, self.say("seats", n=n)))
         return tables
 
     def _head(self, case: Case) -> tuple[str, str]:
@@ -494,7 +518,7 @@ class _Chapter:
         """The shares of all outcomes in all cases."""
         outcomes = self.view.outcomes()
         headings = [HEADINGS[name][self.language] for name in ("ruleset", "lineup", "seats")]
-        headings += [_percent(OUTCOME_WORDS[word][self.language], True, self.language) for word in outcomes]
+        headings += [_in_unit(OUTCOME_WORDS[word][self.language], True, self.language) for word in outcomes]
         rows = [
             [
                 *self._head(case),
@@ -508,7 +532,8 @@ class _Chapter:
     # Opening hands
 
     def classes(self) -> list[Table]:
-        """Win share by the class of the opening hand, a table a partition, for the rulesets in focus."""
+        """Win share by the class of the opening hand, a table a partition, for the rulesets in focus; of classes with
+        few hands only how many there are."""
         return [table for part in self.view.game.partitions if (table := self._class_table(part.name))]
 
     def _class_table(self, partition: str) -> Table | None:
@@ -520,24 +545,33 @@ class _Chapter:
         for name in part.classes:
             numbers = [self.view.number(case, metric, name) for case in cases]
             cells = [
-                with_interval(x, 100) + marks[case].get(name, "")
-                for case, x in zip(cases, numbers, strict=True)
+                self._hands(x, marks[case].get(name, "")) for case, x in zip(cases, numbers, strict=True)
             ]
             if any(numbers):
-                rows.append([name, *cells])
+                rows.append([part.class_words(name)[self.language], *cells])
         headings = [self.say("class"), *(", ".join(self._head(case)) for case in cases)]
         words = {"en": part.en, "zh-Hant": part.zh}[self.language]
-        return Table(headings, rows, 1, words) if len(rows) > 1 else None
+        return Table(headings, rows, 1, capital(words)) if len(rows) > 1 else None
+
+    def _hands(self, number: Number | None, mark: str) -> str:
+        """A share with its number of hands; of few hands only that."""
+        if number is None:
+            return ""
+        n = f"{number.n:,}"
+        if number.n < LEAST_HANDS:
+            return self.say("few_hands", n=n)
+        return self.say("hands", share=with_interval(number, 100) + mark, n=n)
 
     def _marks(self, case: Case, metric: str) -> dict[str, str]:
-        """An arrow for each class or card that is clearly above or below par, after Holm over all of them."""
-        keys = [key for key in self.view.keys(case, metric) if not key.startswith(">=")]
+        """An arrow for each class or card that is clearly above or below par, after Holm over all of them with enough
+        hands."""
+        numbers = self.view.keys(case, metric)
+        keys = [key for key, x in numbers.items() if not key.startswith(">=") and x.n >= LEAST_HANDS]
         tests = [self.view.number(case, f"{metric}_p_value", key) for key in keys]
         par = self.view.number(case, "win_share", "all")
         if par is None or not keys or not all(tests):
             return {}
         adjusted = stats.holm([test.estimate for test in tests if test])
-        numbers = self.view.keys(case, metric)
         clear = [key for key, p in zip(keys, adjusted.tolist(), strict=True) if p < ALPHA]
         return {key: " ▲" if numbers[key].estimate > par.estimate else " ▼" for key in clear}
 
@@ -552,8 +586,8 @@ class _Chapter:
             marks = self._marks(case, "win_share_by_card")
             above = {key: 100 * (numbers[key].estimate - par.estimate) for key in marks}
             order = sorted(above, key=lambda key: -above[key])
-            good = [f"{card_text(key)} {above[key]:+.1f}" for key in order if above[key] > 0]
-            bad = [f"{card_text(key)} {above[key]:+.1f}" for key in reversed(order) if above[key] < 0]
+            good = [f"{self.view.card(key)} {above[key]:+.1f}" for key in order if above[key] > 0]
+            bad = [f"{self.view.card(key)} {above[key]:+.1f}" for key in reversed(order) if above[key] < 0]
             rows.append([*self._head(case), self._listed(good), self._listed(bad)])
         headings = [HEADINGS[name][self.language] for name in ("ruleset", "lineup")]
         return Table([*headings, self.say("better"), self.say("worse")], rows, 4) if rows else None
@@ -564,13 +598,22 @@ class _Chapter:
 
     # What each change did
 
+    @property
+    def compared(self) -> bool:
+        """Whether any two rulesets were compared deal by deal."""
+        return any(comparison.differences for comparison in self.view.comparisons)
+
     def families(self) -> list[dict[str, Any]]:
-        """The families: title, the number of seats of its tables, values by ruleset, and differences."""
+        """The families with more than one ruleset: title, the number of seats of its tables, values by ruleset, and
+        differences."""
         found = []
         for family in self.view.families:
+            if len(family.rulesets) < 2:
+                continue
             seats = self.seats if self.seats in family.seats else family.seats[0]
-            tables = [self._values(family, lineup, seats) for lineup in self.view.lineups]
-            changes = [self._changes(family, lineup, seats) for lineup in self.view.lineups]
+            lineups = self.view.family_lineups(family)
+            tables = [self._values(family, lineup, seats) for lineup in lineups]
+            changes = [self._changes(family, lineup, seats) for lineup in lineups]
             found.append(
                 {
                     "title": family.title[self.language],
@@ -592,10 +635,10 @@ class _Chapter:
         for event in self.view.events[:1]:
             columns.append((event.name, "mean", self.words(event.name), 1, ""))
             columns.append((event.name, "share_any", self.say("any", name=self.words(event.name)), 100, ""))
-        for counter in self.view.telling_counters([name for name, _ in steps])[:2]:
+        for counter in self.view.telling_counters(self.view.family_cases(family))[:2]:
             columns.append((counter.name, "mean", self.words(counter.name), 1, ""))
         columns += [
-            ("outcome", word, _percent(OUTCOME_WORDS[word][self.language], True, self.language), 100, "")
+            ("outcome", word, _in_unit(OUTCOME_WORDS[word][self.language], True, self.language), 100, "")
             for word in ("drawn", "stalled")
         ]
         cases = [(label, Case(name, lineup, seats)) for name, label in steps]
@@ -606,7 +649,7 @@ class _Chapter:
             for label, case in played
         ]
         first = self.view.toggle(family) or HEADINGS["ruleset"][self.language]
-        return Table([first, *(c[2] for c in used)], rows, 1, self.view.lineup(lineup, self.language))
+        return Table([first, *(c[2] for c in used)], rows, 1, self._of(lineup))
 
     def _changes(self, family: Family, lineup: str, seats: int) -> Table | None:
         """Paired differences of a family, a row a contrast: length, first player and outcomes, then the four of the
@@ -622,12 +665,12 @@ class _Chapter:
         names = [name for name in always if any(name in c.differences for c in mine)]
         own = {counter.name for counter in self.view.game.counters}
         names += [name for name in largest_changes(mine) if name[0] in own][:4]
-        words = [_percent(self.words(*name), name[0] in SHARES, self.language) for name in names]
+        words = [_in_unit(self.words(*name), name[0] in SHARES, self.language, "points") for name in names]
         rows = [
             [self._contrast(family, c), *(_difference(c.differences.get(name), name[0]) for name in names)]
             for c in mine
         ]
-        return Table([self.say("change"), *words], rows, 1, self.view.lineup(lineup, self.language))
+        return Table([self.say("change"), *words], rows, 1, self._of(lineup))
 
     def _contrast(self, family: Family, comparison: Comparison) -> str:
         if comparison.kind == "interaction":
@@ -661,7 +704,7 @@ class _Chapter:
             self.say("other_heading"),
             *(self.view.label(case.ruleset) for case in cases),
         ]
-        return Table(headings, rows, 2, self.view.lineup(lineup, self.language))
+        return Table(headings, rows, 2, self._of(lineup))
 
     def spreads(self) -> list[Table]:
         """Median and 5 % to 95 % of the counters with a histogram, a table a line-up."""
@@ -674,7 +717,7 @@ class _Chapter:
                 if any(cells):
                     rows.append([self.words(counter.name), *cells])
             headings = [self.say("measure"), *(self.view.label(case.ruleset) for case in cases)]
-            tables.append(Table(headings, rows, 1, self.view.lineup(lineup, self.language)))
+            tables.append(Table(headings, rows, 1, self._of(lineup)))
         return tables
 
     def _spread(self, case: Case, metric: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import io
+import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,9 +47,19 @@ CJK_FONTS = (
 )
 """Faces of other systems with traditional Chinese characters, the best first."""
 
+LEGEND: dict[str, Any] = {
+    "loc": "upper left",
+    "frameon": False,
+    "borderpad": 0,
+    "borderaxespad": 0,
+    "handletextpad": 0.4,
+    "columnspacing": 1.4,
+}
+
 RC: dict[Any, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "fairdeal",
+    "axes.formatter.useoffset": False,
     "text.parse_math": False,
     "font.size": SIZE,
     "axes.titlesize": SIZE,
@@ -77,11 +88,13 @@ RC: dict[Any, Any] = {
 TEXT: Mapping[str, Mapping[str, str]] = {
     "en": {
         "comma": ", ",
+        "semicolon": "; ",
         "seats": "{n} seats",
         "win_share": "win share, %",
+        "loss_share": "lost games, %",
         "share_of_games": "share of games, %",
-        "position_axis": "position in the order of play (1 = first player), by ruleset",
-        "class_axis": "{partition}, by ruleset",
+        "position_axis": "position in the order of play (1 = first player)",
+        "class_axis": "{partition}",
         "card_axis": "rank of a card in the opening hand",
         "turns_axis": "turns",
         "effect_axis": "effect, standard deviations between games",
@@ -96,38 +109,48 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "hands": "hands a point",
         "bars": "Bars: {level} intervals.",
         "par": "Dashed: par, the mean win share of a seat; drawn and stalled games are won by nobody.",
+        "lost_par": "Dashed: an even split of the lost games.",
+        "lost_shares": "Where games only find a loser, all others share the win.",
         "first_rulesets": "The first {n} of {total} rulesets.",
         "few_hands": "Classes with fewer than {n} hands are left out.",
         "suits": "Colour and marker: the card's suit.",
         "jokers": "BJ, RJ: black and red Joker.",
+        "never_won": "Not shown: {lineups}, whose games hardly ever end.",
         "outcome_bars": "{level} intervals (Wilson) reach at most {half} points from any share.",
-        "curves": "Curves: share of games by length, on the same scale within a panel (bins of {bins} turns); the "
-        "axis ends where at most 1 % of any ruleset's games go on.",
-        "medians": "{level} intervals of the medians reach at most {half} turns.",
+        "curves": "Curves: how many games last how long, all drawn to one height (turns a bin: {bins}), up to "
+        "where at most 1 % of the games go on.",
+        "beyond": "Arrows: medians beyond the axis, which is cut at four times the usual length.",
+        "medians": "{level} intervals of the medians: at most ±{half}.",
         "chosen": "The game's own measures: those that differ most here.",
+        "unchanged": "Equal in all of them: {list}.",
+        "joined": "Lines join numbers only.",
         "base": "Dotted: {value}, which the others are compared with.",
         "forest": "Paired differences on common deals, divided by the standard deviation between games. Filled: clear "
         "after Holm's correction over the family. Grey band: slight, below {relevant} standard deviations.",
+        "cut": "Arrows: beyond the axis, which is cut; the number is the effect.",
         "any": "games with any {name}, %",
         "first_player": "first player's advantage, points",
         "percent": "{name}, %",
-        "title_position": "Who wins: win share by position, ruleset and number of seats",
+        "title_position": "Who wins: win share by position",
+        "title_losses": "Who loses: share of games lost by position",
         "title_class": "What an opening hand is worth: win share by {partition}",
         "title_card": "What an opening card is worth: win share with each card in the opening hand, {seats} seats",
         "title_outcomes": "How games end",
         "title_turns": "How long games last: turns until the end",
         "title_steps": "{family}: key measures",
         "title_factorial": "{family}: effects",
-        "title_change": "From {a} to {b}: the largest changes",
+        "title_change": "From {a} to {b}: the largest differences",
         "interaction": "interaction of both",
     },
     "zh-Hant": {
         "comma": "、",
+        "semicolon": "；",
         "seats": "{n} 人",
         "win_share": "勝率（%）",
+        "loss_share": "輸局占比（%）",
         "share_of_games": "占總局數（%）",
-        "position_axis": "出牌順位（1 = 先手），依規則分組",
-        "class_axis": "{partition}，依規則分組",
+        "position_axis": "出牌順位（1 = 先手）",
+        "class_axis": "{partition}",
         "card_axis": "起手持有的牌的點數",
         "turns_axis": "回合數",
         "effect_axis": "效果（各局之間的標準差為單位）",
@@ -142,35 +165,42 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "hands": "手牌／點",
         "bars": "誤差線：{level} 信賴區間。",
         "par": "虛線：平均勝率（每人平均）；和局與停滯局無人獲勝。",
+        "lost_par": "虛線：輸局平均分給每個人時的占比。",
+        "lost_shares": "只分出輸家的局，其餘各家平分勝利。",
         "first_rulesets": "僅列出 {total} 套規則中的前 {n} 套。",
         "few_hands": "樣本少於 {n} 手的類別不列出。",
         "suits": "顏色與符號：該牌的花色。",
         "jokers": "BJ、RJ：黑、紅 Joker。",
+        "never_won": "未列出{lineups}：這些局幾乎都不會結束。",
         "outcome_bars": "各占比的 {level} 信賴區間（Wilson）最多相差 {half} 個百分點。",
-        "curves": "曲線：各長度的局數占比，同一格內比例尺相同（每 {bins} 回合一組）；"
-        "橫軸終點之後，任一規則至多還有 1 % 的局。",
-        "medians": "中位數的 {level} 信賴區間最多相差 {half} 回合。",
+        "curves": "曲線：各種長度的局數，每條曲線畫成同樣高度（每 {bins} 回合一組），畫到至多剩下 1 % 的局為止。",
+        "beyond": "箭號：中位數超出橫軸；橫軸截於一般長度的四倍。",
+        "medians": "中位數的 {level} 信賴區間：最多 ±{half}。",
         "chosen": "遊戲自訂的指標：選出此處差異最大者。",
+        "unchanged": "全部相同的指標：{list}。",
+        "joined": "只有數字之間才連線。",
         "base": "點線：{value}，其他各值與之比較。",
         "forest": "相同發牌的成對差異，除以各局之間的標準差。實心：整組經 Holm 校正後仍明確；灰帶：不到 {relevant} "
         "個標準差的小差異。",
+        "cut": "箭號：超出截短的橫軸，數字為效果大小。",
         "any": "{name}不為 0 的局（%）",
         "first_player": "先手優勢（百分點）",
         "percent": "{name}（%）",
-        "title_position": "誰會贏：各規則、各人數下不同順位的勝率",
+        "title_position": "誰會贏：各順位的勝率",
+        "title_losses": "誰會輸：各順位的輸局占比",
         "title_class": "起手牌的價值：依{partition}區分的勝率",
         "title_card": "起手每張牌的價值：持有該牌者的勝率（{seats} 人）",
         "title_outcomes": "牌局如何結束",
         "title_turns": "一局有多長：到結束為止的回合數",
         "title_steps": "{family}：主要指標",
         "title_factorial": "{family}：效果",
-        "title_change": "從 {a} 到 {b}：最大的變化",
+        "title_change": "從 {a} 到 {b}：最大的差異",
         "interaction": "兩者的交互作用",
     },
 }
 
 OUTCOME_WORDS: Mapping[str, Words] = {
-    "win": {"en": "won", "zh-Hant": "有人獲勝"},
+    "win": {"en": "goal reached", "zh-Hant": "達成目標獲勝"},
     "survivor": {"en": "last survivor", "zh-Hant": "僅存者獲勝"},
     "loser_found": {"en": "loser found", "zh-Hant": "分出輸家"},
     "drawn": {"en": "drawn", "zh-Hant": "和局"},
@@ -223,17 +253,23 @@ def encoded(figure: Figure, ending: str) -> bytes:
 
 
 class Box(NamedTuple):
-    """Sizes of a figure's parts in inches: a panel's width and height, the margins left and below the panels, the gaps
-    between them, and the margins above the first row and right of the last column."""
+    """Margins of a figure in inches: left and below the panels, the gaps between them, and above the first row and
+    right of the last column."""
 
-    width: float
-    height: float
     left: float
     bottom: float
     gap_x: float = 0.2
     gap_y: float = 0.3
     top: float = 0.2
     right: float = 0.15
+
+
+class Panel(NamedTuple):
+    """A panel's width and height, and the room before it when that is not the usual gap, inches."""
+
+    width: float
+    height: float
+    before: float | None = None
 
 
 class Sheet:
@@ -274,53 +310,45 @@ class Sheet:
         self,
         title: str,
         box: Box,
-        rows: int,
-        columns: int,
+        rows: Sequence[Sequence[Panel]],
         caption: Sequence[str],
         legend: Sequence[Any] = (),
-    ) -> tuple[Figure, np.ndarray]:
-        """A figure with a title, a legend under it, rows x columns of empty axes, and a caption at its foot.
+    ) -> tuple[Figure, list[list[Axes]]]:
+        """A figure with a title, a legend under it, rows of empty axes, and a caption at its foot.
 
         Returns:
-            The figure and its axes, an object array (rows, columns).
+            The figure and its axes by row.
         """
         from matplotlib.figure import Figure
 
-        width = max(box.left + columns * box.width + (columns - 1) * box.gap_x + box.right, LEAST_WIDTH)
+        starts = [_starts(row, box) for row in rows]
+        ends = [start[-1] + row[-1].width for start, row in zip(starts, rows, strict=True)]
+        width = max(*ends, LEAST_WIDTH - box.right) + box.right
         heading = self.wrapped(self.legible(title), width - 0.2, SIZE + 3)
         joint = " " if self.language == "en" else ""
         foot = self.wrapped(joint.join(self.legible(text) for text in caption), width - 0.2, SIZE - 1)
-        entries = max((text_width(entry.get_label(), SIZE) for entry in legend), default=0.0) + 0.55
-        columns_of_legend = max(1, min(len(legend), int((width - 0.2) / entries)))
-        lines = -(-len(legend) // columns_of_legend)
+        columns, lines = _legend_shape(legend, width - 0.2)
         head = 0.1 + 0.2 * (heading.count("\n") + 1) + (0.08 + 0.19 * lines if legend else 0.05)
         below = box.bottom + 0.1 + 0.145 * (foot.count("\n") + 1)
-        height = head + box.top + rows * box.height + (rows - 1) * box.gap_y + below
+        heights = [max(panel.height for panel in row) for row in rows]
+        height = head + box.top + sum(heights) + (len(rows) - 1) * box.gap_y + below
         figure = Figure(figsize=(width, height))
         figure.text(0.1 / width, 1 - 0.1 / height, heading, size=SIZE + 3, va="top", linespacing=1.25)
         figure.text(
             0.1 / width, 0.08 / height, foot, size=SIZE - 1, color="#555555", va="bottom", linespacing=1.4
         )
         if legend:
-            place = (0.1 / width, 1 - (head - 0.03 - 0.19 * lines) / height)
-            figure.legend(
-                handles=legend,
-                loc="upper left",
-                bbox_to_anchor=place,
-                ncols=columns_of_legend,
-                frameon=False,
-                borderpad=0,
-                borderaxespad=0,
-                handletextpad=0.4,
-                columnspacing=1.4,
-            )
-        axes = np.empty((rows, columns), dtype=object)
-        for row in range(rows):
-            for column in range(columns):
-                x = box.left + column * (box.width + box.gap_x)
-                y = height - head - box.top - box.height - row * (box.height + box.gap_y)
-                size = (x / width, y / height, box.width / width, box.height / height)
-                axes[row, column] = figure.add_axes(size)
+            corner = (0.1 / width, 1 - (head - 0.03 - 0.19 * lines) / height)
+            figure.legend(handles=legend, bbox_to_anchor=corner, ncols=columns, **LEGEND)
+        axes: list[list[Axes]] = []
+        top = height - head - box.top
+        for row, start, tallest in zip(rows, starts, heights, strict=True):
+            places = [
+                (x / width, (top - panel.height) / height, panel.width / width, panel.height / height)
+                for x, panel in zip(start, row, strict=True)
+            ]
+            axes.append([figure.add_axes(place) for place in places])
+            top -= tallest + box.gap_y
         return figure, axes
 
     def counts(self, numbers: Iterable[Number], unit: str) -> str:
@@ -334,6 +362,22 @@ class Sheet:
     def bars(self) -> str:
         """What error bars are."""
         return self.say("bars", level=LEVEL)
+
+
+def _starts(row: Sequence[Panel], box: Box) -> list[float]:
+    """Where the panels of a row begin."""
+    starts = [box.left]
+    for last, panel in itertools.pairwise(row):
+        starts.append(starts[-1] + last.width + (box.gap_x if panel.before is None else panel.before))
+    return starts
+
+
+def _legend_shape(legend: Sequence[Any], width: float) -> tuple[int, int]:
+    """Columns and lines of a legend no wider than `width` inches, the lines as evenly filled as they can be."""
+    entry = max((text_width(each.get_label(), SIZE) for each in legend), default=0.0) + 0.55
+    most = max(1, min(len(legend), int(width / entry)))
+    lines = -(-len(legend) // most)
+    return max(1, -(-len(legend) // max(1, lines))), lines
 
 
 def text_width(text: str, size: float) -> float:
@@ -358,14 +402,16 @@ def fitted(name: str, inches: float, lines: int) -> str:
 
 
 def lineup_style(view: View, lineup: str) -> tuple[str, str]:
-    """Colour and marker of a line-up."""
+    """Colour and marker of a line-up; the markers move on by one where the colours begin anew."""
     place = view.lineups.index(lineup)
-    return COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+    return COLOURS[place % len(COLOURS)], MARKERS[(place + place // len(COLOURS)) % len(MARKERS)]
 
 
-def lineup_legend(sheet: Sheet, view: View, marker: str = "") -> list[Any]:
-    """Legend entries of the line-ups, with their own markers unless told another."""
-    styles = [(*lineup_style(view, name), sheet.lineup(view, name)) for name in view.lineups]
+def lineup_legend(sheet: Sheet, view: View, drawn: Iterable[str], marker: str = "") -> list[Any]:
+    """Legend entries of the line-ups that are drawn, with their own markers unless told another."""
+    names = set(drawn)
+    shown = [name for name in view.lineups if name in names]
+    styles = [(*lineup_style(view, name), sheet.lineup(view, name)) for name in shown]
     return [handle(label, color=colour, marker=marker or own) for colour, own, label in styles]
 
 

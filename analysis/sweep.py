@@ -1,13 +1,16 @@
 """Results folders: what was played is stored there, and its tables, its configuration, its report and its manifest.
 
-The files of a folder belong together when its manifest says `complete`. Before that the manifest only tells how far
-each cell got, and files beside it may be those of an earlier run. Every file is written under another name and then
-renamed, so that none is ever half written.
+The files of a folder belong together when its manifest says `complete` and names their digests. Before that the
+manifest only tells how far each cell got, and files beside it may be those of an earlier run. Every file is written
+under a temporary name and then renamed, so that none is ever half written; of several runs in one folder the last one
+to write a file wins.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import io
 import json
 import os
 import tempfile
@@ -18,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from analysis.metrics import (
     CONTRAST_COLUMNS,
@@ -28,11 +32,14 @@ from analysis.metrics import (
     read_table,
     write_table,
 )
+from analysis.train import announce
 from analysis.versions import versions
 from sim import batch
 from sim.config import ConfigError, Sweep, load_sweep
 from sim.config.document import shown_path
-from sim.store import PROBE_BYTES, StoreError, source_digest
+from sim.config.models import LANGUAGES
+from sim.store import PROBE_BYTES, StoreError, remove_stale, replace_file, source_digest
+from sim.training import fit_group
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +51,46 @@ CONFIG = "config.resolved.yaml"
 MANIFEST = "manifest.json"
 METRICS = "metrics.csv"
 CONTRASTS = "contrasts.csv"
+FILES = (CONFIG, MANIFEST, METRICS, CONTRASTS, *(f"report.{language}.md" for language in LANGUAGES))
+FOLDERS = ("cells", "figures")
+"""What a results folder holds."""
+
+
+class Cell(BaseModel):
+    """What the manifest tells of one group: who played which rulesets, and how far its deals got."""
+
+    model_config = ConfigDict(strict=True)
+
+    key: str
+    game: str
+    seats: int
+    lineup: str
+    rulesets: list[str]
+    deals: int
+    found: int
+    played: int
+    complete: bool
+    worker_seconds: float
+
+
+class Manifest(BaseModel):
+    """The content of manifest.json. It names no folder and no machine.
+
+    `files` holds the SHA-256 (hex) of the tables and the configuration, line ends normalised, as `report` needs them.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+    name: str
+    complete: bool
+    command: str
+    seed: int
+    games: dict[str, int]
+    seconds: float
+    versions: dict[str, str]
+    sources: dict[str, str]
+    cells: list[Cell]
+    files: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -75,10 +122,10 @@ def run_sweep(sweep: Sweep, folder: Path, options: Options) -> Results:
         Interrupted: a signal came; the same call goes on from there.
     """
     results = play_groups(sweep.name, sweep.groups, folder, options)
-    text = yaml.dump(sweep.resolved, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-    _replace(folder / CONFIG, text)
+    text: str = yaml.dump(sweep.resolved, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    replace_file(folder / CONFIG, text.encode())
     write_reports(sweep, results)
-    return complete(results)
+    return complete(results, {CONFIG: _digest(text.encode())})
 
 
 def play_groups(name: str, groups: Sequence[Group], folder: Path, options: Options) -> Results:
@@ -89,7 +136,10 @@ def play_groups(name: str, groups: Sequence[Group], folder: Path, options: Optio
         Interrupted: a signal came; the manifest tells how far each cell got.
     """
     check_folder(folder)
+    for place in (folder, folder / "figures"):
+        remove_stale(place)
     start = time.perf_counter()
+    groups = [fit_group(group, options.jobs or os.cpu_count() or 1, announce) for group in groups]
 
     def note(statuses: Sequence[batch.Status]) -> dict[str, Any]:
         manifest = _manifest(name, groups, statuses, options.command, time.perf_counter() - start)
@@ -105,73 +155,109 @@ def play_groups(name: str, groups: Sequence[Group], folder: Path, options: Optio
         raise
     manifest = note(run.statuses)
     # Two arms with the same rules under the same name (A against A) are one entry of the table.
-    write_table(metrics_frame(groups, run.tallies).drop_duplicates(), folder / METRICS)
-    write_table(contrasts_frame(groups, run.tallies), folder / CONTRASTS)
-    return _read(folder, manifest)
+    metrics = write_table(metrics_frame(groups, run.tallies).drop_duplicates(), folder / METRICS)
+    contrasts = write_table(contrasts_frame(groups, run.tallies), folder / CONTRASTS)
+    manifest["files"] = {METRICS: _digest(metrics), CONTRASTS: _digest(contrasts)}
+    return _results(folder, metrics, contrasts, manifest)
 
 
-def complete(results: Results) -> Results:
-    """Say in the folder's manifest that all its files belong together."""
-    manifest = {**results.manifest, "complete": True}
+def complete(results: Results, digests: Mapping[str, str]) -> Results:
+    """Say in the folder's manifest that all its files belong together; `digests` are of those it does not name yet."""
+    manifest = {**results.manifest, "files": {**results.manifest["files"], **digests}, "complete": True}
     _write_manifest(results.folder, manifest)
     return dataclasses.replace(results, manifest=manifest)
 
 
 def write_reports(sweep: Sweep, results: Results) -> None:
-    """Write the figures and the report in both languages."""
+    """Write the figures and the report in both languages.
+
+    Raises:
+        StoreError: one of them cannot be written or replaced.
+    """
     from analysis.report import write_report
 
-    write_report(sweep, results.metrics, results.contrasts, results.manifest, results.folder)
+    try:
+        write_report(sweep, results.metrics, results.contrasts, results.manifest, results.folder)
+    except OSError as error:
+        place = error.filename or results.folder
+        raise StoreError(f"{place}: cannot be written: {error.strerror or error}") from error
 
 
 def load_results(folder: Path) -> tuple[Sweep, Results]:
     """The sweep of a results folder and what it found.
 
     Raises:
-        ConfigError: the folder does not hold the complete results of a sweep.
+        ConfigError: the folder does not hold the complete results of a sweep, as that wrote them.
     """
     name = shown_path(folder)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise ConfigError(f"{name}: no such folder")
-    _check_there(folder, MANIFEST)
-    manifest = _read_manifest(folder / MANIFEST)
+    manifest = _read_manifest(folder)
     if not manifest["complete"]:
         raise ConfigError(f"{name}: these results are not complete; run their sweep again")
-    _check_there(folder, CONFIG, METRICS, CONTRASTS)
+    _, metrics, contrasts = (_intact(folder, file, manifest) for file in (CONFIG, METRICS, CONTRASTS))
     sweep = dataclasses.replace(load_sweep(folder / CONFIG), name=manifest["name"])
-    return sweep, _read(folder, manifest)
+    return sweep, _results(folder, metrics, contrasts, manifest)
 
 
-def _check_there(folder: Path, *files: str) -> None:
-    for file in files:
-        if not (folder / file).is_file():
-            raise ConfigError(f"{shown_path(folder)}: not the results of a sweep; {file} is missing")
+def _content(folder: Path, file: str) -> bytes:
+    path = folder / file
+    if not os.path.isfile(path):
+        raise ConfigError(f"{shown_path(folder)}: not the results of a sweep; {file} is missing")
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise ConfigError(f"{shown_path(path)}: cannot be read: {problem.strerror}") from None
+
+
+def _intact(folder: Path, file: str, manifest: Mapping[str, Any]) -> bytes:
+    """The content of a file that must be as the manifest says."""
+    content = _content(folder, file)
+    if _digest(content) != manifest["files"].get(file):
+        text = "damaged, or changed since its sweep wrote it; run that sweep again"
+        raise ConfigError(f"{shown_path(folder / file)}: {text}")
+    return content
+
+
+def _digest(content: bytes) -> str:
+    """SHA-256 (hex) of a text file, whatever its line ends."""
+    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
 
 def check_folder(folder: Path) -> None:
     """Make sure that `folder` can be written to, or made, with room to spare; leaves nothing behind.
 
     Raises:
-        StoreError: it cannot.
+        StoreError: it cannot, or something else stands where its files or folders belong.
     """
-    place = folder / "cells"
-    while not os.path.exists(place):
-        place = place.parent
-    if not place.is_dir():
-        raise StoreError(f"{folder}: cannot store results here: {shown_path(place)} is a file, not a folder")
+    refusal = f"{folder}: cannot store results here"
+    for file in FILES:
+        if os.path.isdir(folder / file):
+            raise StoreError(f"{refusal}: {file} is a folder, not a file")
+    for name in FOLDERS:
+        place = folder / name
+        while not os.path.exists(place):
+            place = place.parent
+        if not os.path.isdir(place):
+            raise StoreError(f"{refusal}: {shown_path(place)} is a file, not a folder")
+        _probe(place, refusal)
+
+
+def _probe(place: Path, refusal: str) -> None:
+    """Try to write a file, of which nothing is left."""
     try:
         with tempfile.NamedTemporaryFile(dir=place, prefix="fairdeal-") as probe:
             probe.write(bytes(PROBE_BYTES))
             probe.flush()
             os.fsync(probe.fileno())
     except OSError as error:
-        raise StoreError(f"{folder}: cannot store results here: {error.strerror or error}") from error
+        raise StoreError(f"{refusal}: {error.strerror or error}") from error
 
 
 def _manifest(
     name: str, groups: Sequence[Group], statuses: Sequence[batch.Status], command: str, seconds: float
 ) -> dict[str, Any]:
-    """The content of manifest.json. It names no folder and no machine."""
+    """The content of manifest.json, not complete and without the digests of files."""
     return {
         "name": name,
         "complete": False,
@@ -186,6 +272,7 @@ def _manifest(
         "versions": versions(),
         "sources": {game: source_digest(game) for game in sorted({group.game for group in groups})},
         "cells": [_cell(group, status) for group, status in zip(groups, statuses, strict=True)],
+        "files": {},
     }
 
 
@@ -205,41 +292,30 @@ def _cell(group: Group, status: batch.Status) -> dict[str, Any]:
 
 
 def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    _replace(folder / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    replace_file(folder / MANIFEST, text.encode())
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
+def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise ConfigError(f"{shown_path(path)}: cannot be read: {problem}") from None
-    wanted = ("name", "complete", "command", "seed", "games", "seconds", "versions", "sources", "cells")
-    if not isinstance(manifest, dict) or any(key not in manifest for key in wanted):
-        raise ConfigError(f"{shown_path(path)}: not a manifest of results")
-    return manifest
+        return Manifest.model_validate_json(_content(folder, MANIFEST)).model_dump()
+    except ValidationError:
+        text = "not a manifest of results, or one of another version; run the sweep again"
+        raise ConfigError(f"{shown_path(folder / MANIFEST)}: {text}") from None
 
 
-def _read(folder: Path, manifest: Mapping[str, Any]) -> Results:
+def _results(folder: Path, metrics: bytes, contrasts: bytes, manifest: Mapping[str, Any]) -> Results:
     """The tables as they are in the files, so that a report made later is made of the same digits."""
-    tables = []
-    for file, columns in ((METRICS, METRIC_COLUMNS), (CONTRASTS, CONTRAST_COLUMNS)):
-        path = folder / file
-        try:
-            table = read_table(path)
-        except (OSError, ValueError) as problem:  # pandas' own errors of parsing are ValueErrors
-            raise ConfigError(f"{shown_path(path)}: cannot be read: {problem}") from None
-        if tuple(table.columns) != columns:
-            raise ConfigError(f"{shown_path(path)}: its columns are not those of this table")
-        tables.append(table)
-    metrics, contrasts = tables
-    return Results(folder, metrics, contrasts, manifest)
 
+    def table(file: str, content: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
+        found = read_table(io.BytesIO(content))
+        if tuple(found.columns) != columns:
+            text = "its columns are not those of this version; run its sweep again"
+            raise ConfigError(f"{shown_path(folder / file)}: {text}")
+        return found
 
-def _replace(path: Path, text: str) -> None:
-    """Write a text file, replacing an older one at once."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(temporary, path)
+    tables = table(METRICS, metrics, METRIC_COLUMNS), table(CONTRASTS, contrasts, CONTRAST_COLUMNS)
+    return Results(folder, *tables, manifest)
 
 
 class _Dumper(yaml.SafeDumper):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.answers import metric_words
+from analysis.answers import RELEVANT, metric_words
 from analysis.metrics import HIGHER, LOWER, lineup_name
+from sim.cards import card_text
 from sim.config.values import shown
 from sim.games import OUTCOMES, Counter, Game, Words, games
 from sim.tally import COUNTERS, RATIOS
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from sim.config import Family, Ruleset, Sweep
 
 LANGUAGES = ("en", "zh-Hant")
+
+LEAST_HANDS = 30
+"""Of classes of opening hands with fewer hands no share is shown: their intervals would say nothing."""
 
 
 class Case(NamedTuple):
@@ -53,8 +58,8 @@ class Number(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A paired difference; `deviation` is the standard deviation between games of what is compared, 0 when it never
-    varies."""
+    """A paired difference; `deviation` is the standard deviation between games of what is compared, NaN when
+    unknown."""
 
     n: int
     estimate: float
@@ -71,8 +76,22 @@ class Difference(NamedTuple):
 
     @property
     def effect(self) -> float:
-        """The difference in standard deviations between games, 0 where nothing varies."""
-        return self.estimate / self.deviation if self.deviation > 0 else 0.0
+        """The difference in standard deviations between games: infinite where games do not vary but the rulesets
+        differ, 0 when unknown."""
+        return self.scaled.estimate
+
+    @property
+    def scaled(self) -> Number:
+        """The difference with its interval in standard deviations between games."""
+        if self.estimate and self.deviation == 0:
+            return Number(self.n, *[math.copysign(math.inf, self.estimate)] * 3)
+        divisor = self.deviation if self.deviation > 0 else math.inf
+        return Number(self.n, self.estimate / divisor, self.low / divisor, self.high / divisor)
+
+    @property
+    def slight(self) -> bool:
+        """Whether the effect is known to be below what the answers call a change."""
+        return not math.isnan(self.deviation) and abs(self.effect) < RELEVANT
 
 
 @dataclass(frozen=True)
@@ -101,6 +120,7 @@ class View:
         most_seats: the number of seats that most rulesets were played with.
         focus: few rulesets to show where there is no room for all: the first one and those the sweep asks about.
         comparisons: all contrasts at all tables.
+        jokers: the Jokers that opening hands hold, in notation.
     """
 
     def __init__(self, sweep: Sweep, game: Game, metrics: pd.DataFrame, contrasts: pd.DataFrame) -> None:
@@ -120,6 +140,11 @@ class View:
         self.focus = tuple(dict.fromkeys([self.main[0], *(asked or self.main[-1:])]))[:3]
         self._lineup_words = {lineup_name(group): _lineup_words(group.lineup) for group in sweep.groups}
         self.comparisons = tuple(self._comparisons(sweep, contrasts[contrasts["game"] == game.name]))
+        self.jokers = tuple(name for name in ("BJ", "RJ") if self._held(name))
+        self._family_lineups = {family.name: _family_lineups(sweep, family) for family in self.families}
+
+    def _held(self, card: str) -> bool:
+        return any(self.number(case, "win_share_by_card", card) for case in self._numbers)
 
     def _main(self) -> tuple[str, ...]:
         named = sorted((f for f in self.families if not f.grid), key=lambda f: -len(f.rulesets))
@@ -186,6 +211,28 @@ class View:
         """What a number measures."""
         return metric_words(self.game, metric, key)[language]
 
+    def card(self, name: str) -> str:
+        """A card for people; an only Joker has no colour."""
+        return "Joker" if self.jokers == (name,) else card_text(name)
+
+    def family_lineups(self, family: Family) -> tuple[str, ...]:
+        """The line-ups that the family asks for, in the view's order."""
+        return tuple(name for name in self.lineups if name in self._family_lineups[family.name])
+
+    def family_cases(self, family: Family) -> list[Case]:
+        """The cases of a family's rulesets at the tables that it asks for."""
+        names = [name for name, _ in self.steps(family)]
+        return self.cases(names, self.family_lineups(family), sorted(family.seats))
+
+    def loses(self, case: Case) -> bool:
+        """Whether the case's games end by finding a loser, never with a winner."""
+        return bool(self.keys(case, "loss_share"))
+
+    def unwon(self, case: Case) -> bool:
+        """Whether hardly any game of a case is won, so that win shares have nothing to tell."""
+        par = self.number(case, "win_share", "all")
+        return par is not None and par.estimate < 0.1 / case.seats
+
     def outcomes(self) -> list[str]:
         """The outcomes to show: those that occurred, and always `drawn` and `stalled`."""
         always = ("drawn", "stalled")
@@ -207,7 +254,7 @@ class View:
         key = self.toggle(family)
         if key is None:
             return [(arm.name, self.short(arm.name)) for arm in family.rulesets]
-        values = [(arm.name, arm.resolved()[key]) for arm in family.rulesets]
+        values = [(arm.name, arm.settings()[key]) for arm in family.rulesets]
         if all(value is None or type(value) is int for _, value in values):
             values.sort(key=lambda item: math.inf if item[1] is None else item[1])
         return [(name, shown(value)) for name, value in values]
@@ -243,29 +290,35 @@ class View:
                     contrast.family, contrast.a, contrast.b, contrast.kind, lineup, group.seats, differences
                 )
 
-    def telling_counters(self, rulesets: Sequence[str]) -> list[Counter]:
+    def telling_counters(self, cases: Sequence[Case]) -> list[Counter]:
         """The game's counters with a histogram that need nothing else to happen; those first whose means differ most
-        between the rulesets, in standard deviations between games."""
+        between the rulesets of a table, in standard deviations between games."""
         counters = [c for c in self.game.counters if c.bins and not c.given and c not in self.events]
-        return sorted(counters, key=lambda counter: self._spread(counter.name, rulesets), reverse=True)
+        return sorted(counters, key=lambda counter: self._spread(counter.name, cases), reverse=True)
 
-    def _spread(self, counter: str, rulesets: Sequence[str]) -> float:
+    def _spread(self, counter: str, cases: Sequence[Case]) -> float:
         """The largest range of a counter's means over rulesets at any table, in standard deviations between games."""
         largest = 0.0
-        for lineup in self.lineups:
-            for seats in self.seats:
-                cases = self.cases(rulesets, [lineup], [seats])
-                means = [number.estimate for case in cases if (number := self.number(case, counter, "mean"))]
-                deviation = self.deviation(cases, counter, "mean")
-                if deviation > 0:
-                    largest = max(largest, (max(means) - min(means)) / deviation)
+        for table in _tables(cases):
+            deviation = self.deviation(table, counter, "mean")
+            if deviation > 0:
+                largest = max(largest, self._range(table, counter, "mean") / deviation)
         return largest
 
+    def varies(self, cases: Sequence[Case], metric: str, key: str) -> bool:
+        """Whether a number differs between the rulesets of any table."""
+        return any(self._range(table, metric, key) > 0 for table in _tables(cases))
+
+    def _range(self, cases: Sequence[Case], metric: str, key: str) -> float:
+        """The largest less the smallest of a number."""
+        found = [number.estimate for case in cases if (number := self.number(case, metric, key))]
+        return max(found) - min(found) if found else 0.0
+
     def deviation(self, cases: Sequence[Case], metric: str, key: str) -> float:
-        """The standard deviation between games of a mean, pooled over cases; 0 when unknown."""
+        """The standard deviation between games of a mean, pooled over cases; NaN when unknown."""
         found = [number for case in cases if (number := self.number(case, metric, key))]
-        deviation = math.sqrt(np.mean([number.deviation**2 for number in found])) if found else 0.0
-        return deviation if math.isfinite(deviation) else 0.0
+        deviation = math.sqrt(np.mean([number.deviation**2 for number in found])) if found else math.nan
+        return deviation if math.isfinite(deviation) else math.nan
 
 
 _UNBROKEN = re.compile(r"[⺀-￿][，。、；：）」？]*|[^\s⺀-￿]+[，。、；：）」？]*\s*|\s+")
@@ -285,14 +338,21 @@ def wrapped(text: str, limit: float, width: Callable[[str], float]) -> list[str]
 
 
 def largest_changes(comparisons: Sequence[Comparison]) -> list[tuple[str, str]]:
-    """Every (metric, key) that differs at all, by its largest effect in any of the comparisons; clear ones first."""
+    """Every (metric, key) that clearly differs in any of the comparisons, the largest effect first; when nothing does,
+    what differs at all. Of measures that always differ by the same, as those of forced moves do, only the first."""
     sizes: dict[tuple[str, str], tuple[bool, float]] = {}
     for comparison in comparisons:
         for name, difference in comparison.differences.items():
             if difference.estimate:
                 size = (difference.clear, abs(difference.effect))
                 sizes[name] = max(sizes.get(name, size), size)
-    return sorted(sizes, key=lambda name: sizes[name], reverse=True)
+    clear = any(size[0] for size in sizes.values())
+    effects: dict[tuple[object, ...], tuple[str, str]] = {}
+    for name in sorted(sizes, key=lambda name: sizes[name], reverse=True):
+        if sizes[name][0] or not clear:
+            found = [c.differences.get(name) for c in comparisons]
+            effects.setdefault(tuple(d and (d.estimate, d.deviation, d.clear) for d in found), name)
+    return list(effects.values())
 
 
 def views(sweep: Sweep, metrics: pd.DataFrame, contrasts: pd.DataFrame) -> list[View]:
@@ -307,6 +367,26 @@ def _families(sweep: Sweep, game: str) -> Iterator[Family]:
         rulesets = tuple(arm for arm in family.rulesets if arm.game == game)
         if rulesets:
             yield dataclasses.replace(family, rulesets=rulesets)
+
+
+def _family_lineups(sweep: Sweep, family: Family) -> set[str]:
+    """The names of the line-ups that a family asks for."""
+    wanted = {
+        tuple(player.name for player in itertools.islice(itertools.cycle(players), seats))
+        for players in family.lineups
+        for seats in family.seats
+    }
+    return {
+        lineup_name(group)
+        for group in sweep.groups
+        if tuple(player.name for player in group.lineup) in wanted
+    }
+
+
+def _tables(cases: Sequence[Case]) -> Iterator[list[Case]]:
+    """The cases of each table."""
+    for lineup, seats in dict.fromkeys(case[1:] for case in cases):
+        yield [case for case in cases if case[1:] == (lineup, seats)]
 
 
 def _numbers(metrics: pd.DataFrame) -> dict[Case, dict[str, dict[str, Number]]]:

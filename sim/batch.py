@@ -284,9 +284,13 @@ class _Signals:
             self._patient = False
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.received or not self._patient:
+        """Note the signal, or let the handler that was there before decide whether to interrupt."""
+        if self._patient and not self.received:
+            self.received = True
+        elif callable(before := self._before.get(number)):
+            before(number, frame)
+        else:
             raise KeyboardInterrupt
-        self.received = True
 
 
 class _Workers:
@@ -409,7 +413,7 @@ def stderr_progress() -> Iterator[Progress]:
 
 
 class _Lines:
-    """Progress as plain lines, for a log."""
+    """Progress as plain lines, for a log. A log that takes no more is no reason to stop playing."""
 
     def __init__(self) -> None:
         self._pace = _Pace()
@@ -419,7 +423,8 @@ class _Lines:
     def __call__(self, done: int, total: int, label: str) -> None:
         words = self._pace.words(done, total, label)
         if time.monotonic() >= self._next or (self._printed and done == total):
-            print(words, file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError):
+                print(words, file=sys.stderr, flush=True)
             self._next = time.monotonic() + LINE_SECONDS
             self._printed = True
 

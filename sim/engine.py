@@ -15,10 +15,36 @@ from sim.cards import DECK
 from sim.events import CHOOSE, OPTION, emit, new_log, recording
 from sim.games import Game, game
 from sim.jit import JIT, entry, helper
-from sim.players import Search, choose, lineup_arrays, start_memory, watched
-from sim.protocol import apply, begin, cost, deal, is_over, mover, moves, opening, outcome, resample, standing
+from sim.players import Lineup, Search, choose, lineup_arrays, start_memory, watched
+from sim.protocol import (
+    apply,
+    begin,
+    cost,
+    deal,
+    gains_alone,
+    is_over,
+    mover,
+    moves,
+    opening,
+    outcome,
+    resample,
+    specialised,
+    standing,
+)
 from sim.rng import CHANCE, DEAL, MAX_SEATS, SEAT, STREAMS, game_key, shuffle, shuffle_deck, start_stream
-from sim.tally import ROW, Layout, Tally, class_seats, cumulate_classes, new_tally, tally_game, write_values
+from sim.tally import (
+    ROW,
+    Block,
+    Layout,
+    Tally,
+    add_round,
+    end_match,
+    loser_of,
+    new_block,
+    new_tally,
+    tally_block,
+    write_game,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +63,7 @@ class Scratch(NamedTuple):
 
     states: np.ndarray
     rows: np.ndarray
+    match: np.ndarray  # a row that sums up the rounds of a match
     rng: np.ndarray  # uint64 [streams, 2]
     deck: np.ndarray  # uint8 [cards]
     out: np.ndarray  # int64 [max_moves]
@@ -55,6 +82,7 @@ def new_scratch(played: Game, classes: int) -> Scratch:
     return Scratch(
         np.zeros(1, dtype=played.state).view(np.recarray),
         np.zeros(1, dtype=ROW).view(np.recarray),
+        np.zeros(1, dtype=ROW).view(np.recarray),
         np.zeros((STREAMS, 2), dtype=np.uint64),
         np.zeros(MAX_CARDS, dtype=np.uint8),
         buffer,
@@ -67,16 +95,36 @@ def new_scratch(played: Game, classes: int) -> Scratch:
 
 
 @helper
-def _start_game(rules, seed, number, replay, scratch):
-    """Shuffle the deck of deal `number`, deal, and start the streams of the replay."""
-    deal_key = game_key(seed, number, 0)
-    start_stream(scratch.rng, deal_key, DEAL)
+def _begin_streams(rng, seats, seed, number, replay):
+    """Start all streams of a replay of deal `number`."""
+    key = game_key(seed, number, 0)
+    start_stream(rng, key, DEAL)
+    if replay != 0:
+        key = game_key(seed, number, replay)
+    start_stream(rng, key, CHANCE)
+    for p in range(seats):
+        start_stream(rng, key, SEAT + p)
+
+
+@helper
+def _deal_round(rules, number, loser, scratch):
+    """Shuffle the deck with the DEAL stream, wherever it stands, and deal; `loser` as in `deal`."""
     shuffle_deck(scratch.rng, DECK, rules.decks, rules.jokers, scratch.deck)
-    key = game_key(seed, number, replay)
-    start_stream(scratch.rng, key, CHANCE)
+    deal(rules, scratch.deck, number, loser, scratch.states[0], scratch.rng)
+
+
+@helper
+def _start_game(rules, seed, number, replay, scratch):
+    """Start the streams of a replay of deal `number`, shuffle the deck and deal."""
+    _begin_streams(scratch.rng, rules.seats, seed, number, replay)
+    _deal_round(rules, number, -1, scratch)
+
+
+@helper
+def _note_openings(rules, scratch):
+    """Write the opening hands just dealt into the row, and their classes."""
     for p in range(rules.seats):
-        start_stream(scratch.rng, key, SEAT + p)
-    deal(rules, scratch.deck, number, scratch.states[0], scratch.rng)
+        scratch.rows[0].opening[p] = opening(rules, scratch.states[0], p, scratch.classes[p])
 
 
 @helper
@@ -102,10 +150,14 @@ def _is_behind(rules, state, seat):
 
 
 @helper
-def _leader(rules, state, leader):
-    """The seat that has come to stand best alone, else still `leader` (-1 for nobody yet)."""
-    if leader >= 0 and not _is_behind(rules, state, leader):
-        return leader
+def _leader(rules, state, leader, seat):
+    """The seat that stands best alone after a move of `seat`, else still `leader` (-1 for nobody yet)."""
+    if leader >= 0:
+        if gains_alone(rules):
+            if standing(rules, state, seat) >= standing(rules, state, leader):
+                return leader
+        elif not _is_behind(rules, state, leader):
+            return leader
     best = 1 << 30
     ahead = leader
     for p in range(rules.seats):
@@ -127,7 +179,6 @@ def _play_game(rules, lineup, scratch, log):
     row.lead_changes = 0
     row.direction = 1
     for p in range(rules.seats):
-        row.opening[p] = opening(rules, state, p, scratch.classes[p])
         row.decisions[p] = 0
         row.choices[p] = 0
     start_memory(rules, state, lineup)
@@ -145,31 +196,65 @@ def _play_game(rules, lineup, scratch, log):
         apply(rules, state, move, scratch.rng, log)
         if state.turn != turn:
             turn = state.turn
-            ahead = _leader(rules, state, leader)
+            ahead = _leader(rules, state, leader, seat)
             row.lead_changes += ahead != leader and leader >= 0
             leader = ahead
     outcome(rules, state, row)
 
 
-@entry
-def _play_block(rules, lineup, plan, tally, scratch, seed, first, values, seating):
-    """Play the deals first, first+1, ... into the rows of `values` (int64, [games, M]) and the tally.
-
-    `seating` (int64, [games, 2]) receives each game's first seat and its direction of play.
-    """
-    state = scratch.states[0]
-    row = scratch.rows[0]
-    counters = state.count.size
-    for i in range(values.shape[0]):
-        _start_game(rules, seed, first + i, 0, scratch)
+@helper
+def _play_games(rules, lineup, plan, tally, scratch, seed, first, replay, block):
+    """Play a replay of the deals first, first+1, ... into the rows of `block` and the tally."""
+    counters = scratch.states[0].count.size
+    for i in range(block.values.shape[0]):
+        _start_game(rules, seed, first + i, replay, scratch)
+        _note_openings(rules, scratch)
         _play_game(rules, lineup, scratch, None)
-        write_values(rules.seats, counters, plan.scored, row, values[i])
-        seating[i, 0] = row.first
-        seating[i, 1] = row.direction
-        for p in range(rules.seats):
-            class_seats(plan, scratch.classes[p], row.share[p], scratch.k, scratch.y)
-        cumulate_classes(plan, scratch.k, scratch.y)
-        tally_game(rules.seats, plan, tally, row, values[i], scratch.k, scratch.y)
+        write_game(rules.seats, counters, plan.scored, scratch.rows[0], scratch.classes, block, i)
+    tally_block(rules.seats, plan, tally, block, scratch.k, scratch.y)
+
+
+_play_specialised = specialised(_play_games, Lineup)
+
+
+@entry
+def _play_block(rules, lineup, plan, tally, scratch, seed, first, replay, block):
+    """`_play_games`, in its copy for the game's usual rules where these are."""
+    _play_specialised(rules, lineup, plan, tally, scratch, seed, first, replay, block)
+
+
+@helper
+def _play_match(rules, lineup, rounds, scored, scratch, seed, number, replay):
+    """Play the rounds of deal `number`, in which all streams go on, and write the row of the match."""
+    _begin_streams(scratch.rng, rules.seats, seed, number, replay)
+    loser = -1
+    for k in range(rounds):
+        _deal_round(rules, number + k, loser, scratch)
+        if k == 0:
+            _note_openings(rules, scratch)
+        _play_game(rules, lineup, scratch, None)
+        loser = loser_of(rules.seats, scratch.rows[0], loser)
+        add_round(rules.seats, scratch.states[0].count.size, scratch.rows, scratch.match, k)
+    end_match(rules.seats, scored, scratch.rows, scratch.match)
+
+
+@entry
+def _play_matches(rules, lineup, rounds, plan, tally, scratch, seed, first, replay, block):
+    """Play a replay of the deals first, first+1, ... as matches into the rows of `block` and the tally."""
+    counters = scratch.states[0].count.size
+    for i in range(block.values.shape[0]):
+        _play_match(rules, lineup, rounds, plan.scored, scratch, seed, first + i, replay)
+        write_game(rules.seats, counters, plan.scored, scratch.rows[0], scratch.classes, block, i)
+    tally_block(rules.seats, plan, tally, block, scratch.k, scratch.y)
+
+
+def _play(rules, rounds, lineup, *arguments):
+    """Play a block of games: `_play_block`, or with more than one round `_play_matches`."""
+    with plain_arithmetic():
+        if rounds == 1:
+            _play_block(rules, lineup, *arguments)
+        else:
+            _play_matches(rules, lineup, rounds, *arguments)
 
 
 @entry
@@ -187,7 +272,7 @@ def _tally_contrast(values, arms, weights, out):
             out[m, 4] += d < 0
 
 
-START, BEGIN, CHOOSE_MOVE, MAKE_MOVE, LIST_MOVES, RESULT, MOVER = range(7)
+START, DEAL_ROUND, BEGIN, CHOOSE_MOVE, MAKE_MOVE, LIST_MOVES, RESULT, MOVER, ADD_ROUND, END_MATCH = range(10)
 
 
 @entry
@@ -195,7 +280,9 @@ def _drive(rules, lineup, scratch, action, a, b, c, log):
     """One step of a game that Python drives: one compiled function for all of them, as each inlines half the game."""
     state = scratch.states[0]
     if action == START:
-        _start_game(rules, a, b, c, scratch)
+        _begin_streams(scratch.rng, rules.seats, a, b, c)
+    elif action == DEAL_ROUND:
+        _deal_round(rules, a, b, scratch)
     elif action == BEGIN:
         start_memory(rules, state, lineup)
         begin(rules, state, scratch.rng, watched(rules, lineup, log))
@@ -215,6 +302,11 @@ def _drive(rules, lineup, scratch, action, a, b, c, log):
         outcome(rules, state, scratch.rows[0])
     elif action == MOVER:
         return mover(rules, state)
+    elif action == ADD_ROUND:
+        add_round(rules.seats, state.count.size, scratch.rows, scratch.match, a)
+        return loser_of(rules.seats, scratch.rows[0], b)
+    elif action == END_MATCH:
+        end_match(rules.seats, a, scratch.rows, scratch.match)
     return int(is_over(rules, state))
 
 
@@ -231,10 +323,7 @@ def _sample(rules, state, memory, rng, key, samples):
 @entry
 def _start_streams(rng, seats, seed, number, replay):
     """The generators of a game whose deal is given."""
-    key = game_key(seed, number, replay)
-    start_stream(rng, key, CHANCE)
-    for p in range(seats):
-        start_stream(rng, key, SEAT + p)
+    _begin_streams(rng, seats, seed, number, replay)
 
 
 @entry
@@ -255,6 +344,7 @@ class Table:
         self.scratch = new_scratch(played, len(Layout(played, rules).classes))
         self.lineup = lineup_arrays(played, lineup)
         self.log = new_log()
+        self.number, self.rounds, self.loser = 0, 0, -1
 
     @property
     def state(self) -> Any:
@@ -273,9 +363,15 @@ class Table:
             self.log = np.concatenate([self.log, np.zeros_like(self.log)])
 
     def deal(self, number: int, replay: int = 0) -> None:
-        """Deal game `number` of the seed."""
-        self.log[0] = (1, 0, 0, 0, 0)
+        """Deal game `number` of the seed, of a match its first round."""
+        self.number, self.rounds, self.loser = number, 0, -1
         self._do(START, self.seed, number, replay)
+        self.deal_next()
+
+    def deal_next(self) -> None:
+        """Deal the next round, with all streams as the last one left them; its events take the place of the last's."""
+        self.log[0] = (1, 0, 0, 0, 0)
+        self._do(DEAL_ROUND, self.number + self.rounds, self.loser)
 
     def start_streams(self) -> None:
         """Start the generators for a position that is set into `state` by hand."""
@@ -326,6 +422,18 @@ class Table:
         self._do(RESULT)
         return self.scratch.rows[0]
 
+    def end_round(self) -> Any:
+        """The row of the finished round, which is added to the match."""
+        row = self.result()
+        self.loser = self._do(ADD_ROUND, self.rounds, self.loser)
+        self.rounds += 1
+        return row
+
+    def match_result(self) -> Any:
+        """The row of the match: of all rounds ended since `deal`, one or more."""
+        self._do(END_MATCH, self.game.scored)
+        return self.scratch.rows[0]
+
     def events(self) -> np.ndarray:
         """The events recorded since the deal: int64, shape (n, 5)."""
         return self.log[1 : self.log[0, 0]]
@@ -345,23 +453,19 @@ def play_range(group: Group, first: int, count: int) -> dict[str, np.ndarray]:
     """
     played = game(group.game)
     rules = [played.rules(arm.toggles, group.seats) for arm in group.arms]
-    layouts = [Layout(played, r) for r in rules]
-    lineup = lineup_arrays(played, group.lineup)
+    layouts = [Layout(played, r, arm.rounds) for r, arm in zip(rules, group.arms, strict=True)]
+    lineups = [lineup_arrays(played, group.players(a)) for a in range(len(rules))]
     tallies = [new_tally(layout) for layout in layouts]
     scratch = new_scratch(played, len(layouts[0].classes))
-    columns = len(layouts[0].columns)
     terms = [np.array(contrast.terms, dtype=np.int64).reshape(-1, 2).T.copy() for contrast in group.contrasts]
-    contrasts = [np.zeros((columns, 5), dtype=np.int64) for _ in terms]
-    values = np.zeros((len(rules), min(BLOCK, count), columns), dtype=np.int64)
-    seating = np.zeros((min(BLOCK, count), 2), dtype=np.int64)
+    contrasts = [np.zeros((len(layouts[0].columns), 5), dtype=np.int64) for _ in terms]
+    blocks = [new_block(layout, min(BLOCK, count)) for layout in layouts]
     for start in range(first, first + count, BLOCK):
-        values = np.ascontiguousarray(values[:, : first + count - start])
-        with plain_arithmetic():
-            for a, arm_rules in enumerate(rules):
-                plan = layouts[a].plan()
-                _play_block(
-                    arm_rules, lineup, plan, tallies[a], scratch, group.seed, start, values[a], seating
-                )
+        blocks = [block.part(first + count - start) for block in blocks]
+        for a, arm in enumerate(group.arms):
+            rest = layouts[a].plan(), tallies[a], scratch, group.seed, start, 0, blocks[a]
+            _play(rules[a], arm.rounds, lineups[a], *rest)
+        values = np.stack([block.values for block in blocks])
         for (arms, weights), out in zip(terms, contrasts, strict=True):
             _tally_contrast(values, arms, weights, out)
     result = {f"contrast/{i}": out for i, out in enumerate(contrasts)}
@@ -371,27 +475,21 @@ def play_range(group: Group, first: int, count: int) -> dict[str, np.ndarray]:
 
 
 def _play_values(
-    played: Game, rules: Any, lineup: tuple[Player, ...], seed: int, games: int, first: int
-) -> tuple[Layout, np.ndarray, np.ndarray]:
-    """The layout, the columns of every single game (int64, [games, M]), and its first seat and direction."""
-    layout = Layout(played, rules)
-    values = np.zeros((games, len(layout.columns)), dtype=np.int64)
-    seating = np.zeros((games, 2), dtype=np.int64)
+    played: Game,
+    rules: Any,
+    lineup: Lineup | Search,
+    seed: int,
+    games: int,
+    first: int,
+    replay: int = 0,
+    rounds: int = 1,
+) -> tuple[Layout, Block]:
+    """The layout, and all that is kept of every single game, or match."""
+    layout = Layout(played, rules, rounds)
+    block = new_block(layout, games)
     scratch = new_scratch(played, len(layout.classes))
-    tally = new_tally(layout)
-    with plain_arithmetic():
-        _play_block(
-            rules,
-            lineup_arrays(played, lineup),
-            layout.plan(),
-            tally,
-            scratch,
-            seed,
-            first,
-            values,
-            seating,
-        )
-    return layout, values, seating
+    _play(rules, rounds, lineup, layout.plan(), new_tally(layout), scratch, seed, first, replay, block)
+    return layout, block
 
 
 def play_rows(
@@ -402,24 +500,31 @@ def play_rows(
 
     played = game(ruleset.game)
     rules = played.rules(ruleset.toggles, len(lineup))
-    layout, values, _ = _play_values(played, rules, lineup, seed, games, first)
+    players, rounds = lineup_arrays(played, lineup), ruleset.rounds
+    layout, block = _play_values(played, rules, players, seed, games, first, rounds=rounds)
     return pd.DataFrame(
-        values, columns=list(layout.columns), index=pd.RangeIndex(first, first + games, name="deal")
+        block.values, columns=list(layout.columns), index=pd.RangeIndex(first, first + games, name="deal")
     )
 
 
 def play_seats(
-    ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, games: int, first: int = 0, column: str = "share"
+    played: Game,
+    rules: Any,
+    lineup: Lineup | Search,
+    seed: int,
+    games: int,
+    first: int = 0,
+    replay: int = 0,
+    column: str = "share",
 ) -> np.ndarray:
-    """A column of every single game by seat: int64, shape (games, N); `share` in units of 1/2520, or any of
-    `sim.tally.SEAT_COLUMNS`, or `score`."""
-    played = game(ruleset.game)
-    rules = played.rules(ruleset.toggles, len(lineup))
-    layout, values, seating = _play_values(played, rules, lineup, seed, games, first)
+    """A column of every single game by seat: int64, shape (games, N).
+
+    `column` is `share` (in units of 1/2520), another of `sim.tally.SEAT_COLUMNS`, or `score` where the game has scores.
+    """
+    layout, block = _play_values(played, rules, lineup, seed, games, first, replay)
     at = layout.columns.index(f"{column}/1")
-    seats = np.arange(rules.seats)
-    position = (seats - seating[:, :1]) * seating[:, 1:] % rules.seats
-    return np.take_along_axis(values[:, at : at + rules.seats], position, axis=1)
+    position = (np.arange(rules.seats) - block.seating[:, :1]) * block.seating[:, 1:] % rules.seats
+    return np.take_along_axis(block.values[:, at : at + rules.seats], position, axis=1)
 
 
 def compile_for(group: Group) -> None:

@@ -45,17 +45,21 @@ def _cache_folder(module: str) -> Path:
     digest = hashlib.sha256(_core_digest())
     if module.startswith("sim.games."):
         digest.update((SOURCES / "games" / f"{module.rpartition('.')[2]}.py").read_bytes())
-    return _cache_root() / digest.hexdigest()[:16]
+    return _kernels_root() / digest.hexdigest()[:16]
 
 
-def _cache_root() -> Path:
-    """NUMBA_CACHE_DIR where that is set, else a folder beside the sources or, if that is read-only, a temporary one."""
-    if "NUMBA_CACHE_DIR" in os.environ:
-        return Path(os.environ["NUMBA_CACHE_DIR"])
+def cache_root() -> Path:
+    """Where what can be made again is kept: beside the sources or, if that is read-only, in a temporary folder."""
     root = SOURCES.parent / ".cache"
-    if not os.access(root if root.exists() else root.parent, os.W_OK):
-        root = Path(tempfile.gettempdir()) / f"fairdeal-{os.getuid()}"
-    return root / "numba"
+    if os.access(root if root.exists() else root.parent, os.W_OK):
+        return root
+    return Path(tempfile.gettempdir()) / f"fairdeal-{os.getuid()}"
+
+
+def _kernels_root() -> Path:
+    """NUMBA_CACHE_DIR where that is set."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(given) if given is not None else cache_root() / "numba"
 
 
 JIT: bool = not numba.config.DISABLE_JIT

@@ -10,8 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from sim.cards import BITS
-from sim.jit import helper, lowest, outlined
+from sim.jit import helper, lowest, nth_bit, outlined, popcount
 from sim.rng import below
+
+
+@helper
+def some_of(cards, n, rng, stream):
+    """n of the cards (int64 set), each choice of n equally likely; those left out are drawn where they are fewer."""
+    size = popcount(cards)
+    drawn = 0
+    for k in range(min(n, size - n)):
+        drawn |= nth_bit(cards ^ drawn, below(rng, stream, size - k))
+    return drawn if 2 * n <= size else cards ^ drawn
+
 
 PLACES = 80
 """Hands, the stock, and a place for every card that lies covered."""

@@ -146,13 +146,19 @@ def _move(document: Document, played: Game, table: Table, at: int, item: object)
     if wanted in values:
         return values[wanted]
     what = played.phases[phase]
+    given = _written(json.dumps(item, ensure_ascii=False))
     if phase == 0 and not isinstance(item, list):
-        raise document.error(("line", at), f"{item} is no play; a play is a list of cards, such as [S7]")
-    allowed = ", ".join(key.replace('"', "") for key in values)
-    raise document.error(
-        ("line", at), f"{item} is not legal here ({what}); legal: {allowed}{nearest(wanted, values)}"
-    )
+        raise document.error(("line", at), f"{given} is no play; a play is a list of cards, such as [S7]")
+    allowed = [_written(key) for key in values]
+    hint = nearest(_written(wanted), allowed)
+    text = f"{given} is not legal here ({what}); legal: {', '.join(allowed)}{hint}"
+    raise document.error(("line", at), text)
 
 
 def _key(value: object) -> str:
     return json.dumps(sorted(value) if isinstance(value, list) else value)
+
+
+def _written(key: str) -> str:
+    """JSON as a position file writes it, words without quotation marks."""
+    return key.replace('"', "")

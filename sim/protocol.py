@@ -7,18 +7,20 @@ NUMBA_DISABLE_JIT=1 the plain functions here look the game up when they are call
 
 from __future__ import annotations
 
-from numba.extending import overload
+from numba import types
+from numba.extending import intrinsic, overload
 
 from sim.games import game_of
 from sim.jit import JIT, OPTIONS, OUTLINED
 
 
-def deal(rules, deck, number, state, rng):
+def deal(rules, deck, number, loser, state, rng):
     """Deal the shuffled `deck` (uint8 card bits, front first) of deal `number` into `state`.
 
-    What rotates from deal to deal is `number` mod N.
+    What rotates from deal to deal is `number` mod N. In a match `loser` is the seat that lost the round before, and the
+    number grows with the rounds; in a first round nobody has lost yet, and it is -1.
     """
-    return game_of(type(rules)).module.deal(rules, deck, number, state, rng)
+    return game_of(type(rules)).module.deal(rules, deck, number, loser, state, rng)
 
 
 def begin(rules, state, rng, log):
@@ -93,6 +95,15 @@ def resample(rules, state, memory, seat, rng, stream):
     return game_of(type(rules)).module.resample(rules, state, memory, seat, rng, stream)
 
 
+def gains_alone(rules):
+    """Whether a move makes nobody's standing worse, and only the mover's better. A game that leaves it out says no."""
+    return getattr(game_of(type(rules)).module, "gains_alone", _never)(rules)
+
+
+def _never(rules):
+    return False
+
+
 PLAYING = (deal, begin, mover, moves, pick, apply, is_over, outcome, standing, features, opening, cost)
 KNOWING = (forget, remember, resample)
 """Only search players need these, and they stay calls of their own: an event is emitted in many places."""
@@ -109,6 +120,66 @@ def _bind(functions, options):
         bind(function)
 
 
+@overload(gains_alone, jit_options=OPTIONS)
+def _gains_alone(rules):
+    found = getattr(game_of(rules.instance_class).module, "gains_alone", None)
+    return found.py_func if found else _never
+
+
 if JIT:
     _bind(PLAYING, OPTIONS)
     _bind(KNOWING, OUTLINED)
+
+
+# --- A copy of a kernel for the usual rules ---------------------------------------------------------------------------
+
+
+def _usual_fields(rules):
+    """(index, value) of the fields that are constants under the usual rules of the game with this `Rules` type."""
+    return [(rules.fields.index(name), value) for name, value in game_of(rules.instance_class).usual.items()]
+
+
+@intrinsic
+def _is_usual(typingctx, rules):
+    def generate(context, builder, signature, args):
+        differing = context.get_constant(types.int64, 0)
+        for at, value in _usual_fields(rules):
+            field = builder.extract_value(args[0], at)
+            differing = builder.or_(differing, builder.xor(field, context.get_constant(types.int64, value)))
+        return builder.icmp_signed("==", differing, context.get_constant(types.int64, 0))
+
+    return types.boolean(rules), generate
+
+
+@intrinsic
+def _as_usual(typingctx, rules):
+    def generate(context, builder, signature, args):
+        result = args[0]
+        for at, value in _usual_fields(rules):
+            result = builder.insert_value(result, context.get_constant(types.int64, value), at)
+        return result
+
+    return rules(rules), generate
+
+
+def specialised(play, lineup_class):
+    """`play(rules, lineup, ...)` with a copy for line-ups of a class under the game's usual rules, if it names any.
+
+    To the compiler these rules are constants there: it unrolls the loops over the seats and drops what cannot happen.
+    """
+
+    def either(rules, lineup, *rest):
+        play(rules, lineup, *rest)
+
+    def twice(rules, lineup, *rest):
+        if _is_usual(rules):
+            play(_as_usual(rules), lineup, *rest)
+        else:
+            play(rules, lineup, *rest)
+
+    @overload(either, jit_options=OPTIONS)
+    def _either(rules, lineup, *rest):
+        has_copy = game_of(rules.instance_class).usual and lineup.instance_class is lineup_class
+        return twice if has_copy else either
+
+    return either

@@ -73,9 +73,17 @@ def word(rng, stream):
 
 @helper
 def below(rng, stream, n):
-    """A uniformly random int64 in 0..n-1, exactly (Lemire 2019, with 32-bit words); n in 1..2^31."""
+    """A uniformly random int64 in 0..n-1, exactly (Lemire 2019, with 32-bit words); n in 1..2^31.
+
+    With n = 1 the stream stays where it is, and no branch tells that apart: which it would be is hard to foresee.
+    """
     bound = np.uint64(n)
-    product = (word(rng, stream) >> _S32) * bound
+    s0 = rng[stream, 0]
+    s1 = rng[stream, 1]
+    product = (_output(s0, s1) >> _S32) * bound
+    t0, t1 = _advance(s0, s1)
+    rng[stream, 0] = t0 if n > 1 else s0
+    rng[stream, 1] = t1 if n > 1 else s1
     if (product & _LOW) < bound:
         threshold = (np.uint64(1) << _S32) % bound
         while (product & _LOW) < threshold:

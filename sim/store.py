@@ -4,9 +4,9 @@ A file `<key>-<first>-<last>.parquet` holds the tally of the games first..last-1
 what was played: the sources that played it, the game, the seats, the players' weights, the seed, the
 rulesets' toggles and the contrasts, but not how many games. So a file stays valid for any number of games
 and any division into chunks, and changing anything that could change a number changes the name. A file is
-written under a temporary name, flushed to the disk and renamed, so that a run killed at any moment leaves
-either no file or a complete one. Its checksum, key and range are verified when it is read; a file that
-fails is treated as missing.
+written under a temporary name of its own, flushed to the disk and renamed (`replace_file`), so that a run
+killed at any moment leaves either no file or a complete one. Its checksum, key and range are verified when
+it is read; a file that fails is treated as missing.
 
 Inside is one row per integer (columns array, index, value), so that any Parquet reader can use it; shapes
 and the checksum are in the schema's metadata.
@@ -49,10 +49,62 @@ STALE_SECONDS = 3600
 PROBE_BYTES = 1 << 16
 
 _NAME = re.compile(r"([0-9a-f]{16})-(\d+)-(\d+)\.parquet")
+_TEMPORARY = re.compile(r".*\.\d+-[0-9a-f]+\.tmp")
 
 
 class StoreError(Exception):
     """The output folder cannot be written to; the message is one line for the user."""
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, replacing one of that name at once.
+
+    The temporary file stands in the same folder under a name that no other process uses, and is gone afterwards
+    however this ends, so that several runs may write the same file: the last one wins.
+
+    Raises:
+        StoreError: the disk is full, or such a file cannot be written there.
+    """
+    try:
+        _replace(path, data)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def remove_stale(folder: Path) -> None:
+    """Remove the temporary files that killed runs left; young ones may belong to a run that is writing now."""
+    try:
+        names = os.listdir(folder)
+    except OSError:  # such as a folder that is still to be made
+        return
+    oldest = time.time() - STALE_SECONDS
+    for path in (folder / name for name in names if _TEMPORARY.fullmatch(name)):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = _temporary(path)
+    try:
+        _write(temporary, data)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a new file and wait until the disk has it: a rename must never publish an unfinished one."""
+    with open(path, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{path.stem[:40]}.{os.getpid()}-{uuid.uuid4().hex}.tmp")
 
 
 def source_digest(game: str) -> str:
@@ -102,9 +154,12 @@ def group_key(group: Group) -> str:
         "sources": source_digest(group.game),
         "game": group.game,
         "seats": group.seats,
-        "lineup": [_player_content(player, group.game) for player in group.lineup],
+        "lineups": [
+            [_player_content(player, group.game) for player in lineup]
+            for lineup in group.fitted or (group.lineup,)
+        ],
         "seed": group.seed,
-        "arms": [[arm.game, arm.resolved()] for arm in group.arms],
+        "arms": [[arm.game, arm.settings()] for arm in group.arms],
         "contrasts": [contrast.terms for contrast in group.contrasts],
     }
     return hashlib.sha256(_canonical(content)).hexdigest()
@@ -142,14 +197,16 @@ class Store:
             StoreError: the folder cannot be created or written, or the disk is full.
         """
         self.folder = folder
+        probe = _temporary(folder / "probe")
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            try:
+                _write(probe, bytes(PROBE_BYTES))
+            finally:
+                probe.unlink(missing_ok=True)
         except OSError as error:
             raise self._error(error) from error
-        probe = self._temporary("probe")
-        self._write(probe, bytes(PROBE_BYTES))
-        probe.unlink(missing_ok=True)
-        self._remove_stale()
+        remove_stale(folder)
 
     def ranges(self) -> dict[str, set[Range]]:
         """The ranges that files, sound or not, exist for, by the first 16 digits of the key."""
@@ -179,13 +236,9 @@ class Store:
         Raises:
             StoreError: the disk is full, or the folder cannot be written to any more.
         """
-        path = self.folder / _file_name(key, part)
-        temporary = self._temporary(path.stem)
-        self._write(temporary, encode(tally, key, part))
         try:
-            os.replace(temporary, path)
+            _replace(self.folder / _file_name(key, part), encode(tally, key, part))
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise self._error(error) from error
 
     def prune(self, key: str, games: int) -> None:
@@ -204,29 +257,6 @@ class Store:
             (self.folder / _file_name(key, part)).unlink(missing_ok=True)
         except OSError as error:
             raise self._error(error) from error
-
-    def _write(self, path: Path, data: bytes) -> None:
-        """Write a new file and wait until the disk has it: a rename must never publish an unfinished one."""
-        try:
-            with open(path, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
-            raise self._error(error) from error
-
-    def _temporary(self, stem: str) -> Path:
-        return self.folder / f"{stem}.{os.getpid()}-{uuid.uuid4().hex}.tmp"
-
-    def _remove_stale(self) -> None:
-        """Remove what killed runs left; young files may belong to a run that is writing now."""
-        oldest = time.time() - STALE_SECONDS
-        for path in self.folder.glob("*.tmp"):
-            with contextlib.suppress(OSError):
-                if path.stat().st_mtime < oldest:
-                    path.unlink()
 
     def _error(self, error: OSError) -> StoreError:
         return StoreError(f"{self.folder}: cannot store results here: {error.strerror or error}")
@@ -313,4 +343,9 @@ def _player_content(player: Player, game: str) -> dict[str, Any]:
     """What decides a player's moves in `game`: neither its name and title nor its weights for other games."""
     fields = [field.name for field in dataclasses.fields(player) if field.name not in ("name", "title")]
     content = {name: getattr(player, name) for name in fields}
-    return {**content, "weights": player.weights.get(game, {})}
+    content["weights"] = player.weights.get(game, {})
+    search = content.get("search")
+    if search is not None:
+        settings = {item.name: getattr(search, item.name) for item in dataclasses.fields(search)}
+        content["search"] = {**settings, "plays_out": _player_content(search.plays_out, game)}
+    return content

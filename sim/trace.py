@@ -21,15 +21,31 @@ Event = dict[str, Any]
 
 
 def replay(ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, number: int) -> list[Event]:
-    """The game log of deal `number` of a seed (DESIGN, Game log): one object an event."""
+    """The game log of deal `number` of a seed (DESIGN, Game log): one object an event.
+
+    In a match a `round` line closes every round: it tells what the `end` line tells of a single game, which here tells
+    it of the match.
+    """
     played = game(ruleset.game)
     table = Table(played, played.rules(ruleset.toggles, len(lineup)), lineup, seed)
     table.deal(number)
-    log = [_header(ruleset, lineup, seed, number), deal_event(played, table)]
+    log = [_header(ruleset, lineup, seed, number), *_play(played, table)]
+    if ruleset.rounds == 1:
+        return [*log, end_event(table)]
+    log.append(_round_event(table))
+    while table.rounds < ruleset.rounds:
+        table.deal_next()
+        log += [*_play(played, table), _round_event(table)]
+    return [*log, {"type": "end", **_ending(table.match_result(), len(lineup))}]
+
+
+def _play(played: Game, table: Table) -> list[Event]:
+    """Play what was dealt to its end: its log lines."""
+    dealt = deal_event(played, table)
     over = table.begin()
     while not over:
         over = table.make(table.choose())
-    return [*log, *decode(played, table.events()), end_event(table)]
+    return [dealt, *decode(played, table.events())]
 
 
 def _header(ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, number: int) -> Event:
@@ -38,6 +54,7 @@ def _header(ruleset: Ruleset, lineup: tuple[Player, ...], seed: int, number: int
         "format": FORMAT,
         "game": ruleset.game,
         "version": ruleset.version,
+        **({"rounds": ruleset.rounds} if ruleset.rounds > 1 else {}),
         "toggles": ruleset.resolved(),
         "players": [player.name for player in lineup],
         "seats": len(lineup),
@@ -60,16 +77,25 @@ def deal_event(played: Game, table: Table) -> Event:
 
 def end_event(table: Table) -> Event:
     """The `end` line of a finished game."""
-    row, seats = table.result(), range(table.rules.seats)
+    return {"type": "end", **_ending(table.result(), table.rules.seats)}
+
+
+def _round_event(table: Table) -> Event:
+    """The `round` line of a match's finished round."""
+    row = table.end_round()
+    return {"type": "round", "round": table.rounds, **_ending(row, table.rules.seats)}
+
+
+def _ending(row: Any, seats: int) -> Event:
+    """What a row tells of the end: outcome, winners or losers, places, scores and turns."""
     outcome = OUTCOMES[int(row.outcome)]
-    share = [int(row.share[p]) for p in seats]
+    share = [int(row.share[p]) for p in range(seats)]
     return {
-        "type": "end",
         "outcome": outcome,
-        "winners": [p for p in seats if share[p] > 0] if outcome != "loser_found" else [],
-        "losers": [p for p in seats if share[p] == 0] if outcome == "loser_found" else [],
-        "places": [int(row.place[p]) for p in seats],
-        "scores": [int(row.score[p]) for p in seats],
+        "winners": [p for p in range(seats) if share[p] > 0] if outcome != "loser_found" else [],
+        "losers": [p for p in range(seats) if share[p] == 0] if outcome == "loser_found" else [],
+        "places": [int(row.place[p]) for p in range(seats)],
+        "scores": [int(row.score[p]) for p in range(seats)],
         "turns": int(row.turns),
     }
 
@@ -186,17 +212,19 @@ _TEXT: dict[str, tuple[str, str]] = {
         "{game} {version}, {seats} seats ({players}), seed {seed}, deal {index}",
         "{game} {version}，{seats} 人（{players}），種子 {seed}，第 {index} 局",
     ),
+    "match": ("Match of {rounds} rounds, each dealt anew", "共 {rounds} 輪，每輪重新發牌"),
     "hand": ("  seat {seat}: {cards}", "  玩家 {seat}：{cards}"),
     "stock": ("  stock, top first: {cards}", "  牌庫（由頂端起）：{cards}"),
     "number": ("  start number {number}, going {way}", "  起始數字 {number}，{way}"),
     "up": ("up", "往上"),
     "down": ("down", "往下"),
-    "turn": ("Turn {turn}, seat {seat} ({n} legal moves)", "第 {turn} 回合，玩家 {seat}（{n} 種出法）"),
-    "play": ("  plays {cards}, gap {gap}", "  出 {cards}，差 {gap}"),
+    "turn": ("Turn {turn}, seat {seat} ({n} legal {moves})", "第 {turn} 回合，玩家 {seat}（{n} 種出法）"),
+    "play": ("  plays {cards}", "  出 {cards}"),
+    "gap": (", gap {gap}", "，差 {gap}"),
     "choose": ("  chooses {value} ({what}, one of {n})", "  選擇 {value}（{what}，{n} 選 1）"),
     "draw": ("  seat {seat} draws {cards} ({reason})", "  玩家 {seat} 抽 {cards}（{reason}）"),
     "put": ("  seat {seat} puts {cards}: {where}", "  玩家 {seat} 放 {cards}：{where}"),
-    "shuffle": ("  the stock is shuffled ({n} cards)", "  牌庫洗牌（{n} 張）"),
+    "shuffle": ("  the stock is shuffled ({n} {cards})", "  牌庫洗牌（{n} 張）"),
     "lock": ("  seat {seat} {kind} {suit}", "  玩家 {seat} {kind} {suit}"),
     "unlock": ("  {suit} is free again ({reason})", "  {suit} 解除（{reason}）"),
     "ban": ("  seat {seat} bans rank {rank} ({card})", "  玩家 {seat} 禁止數字 {rank}（{card}）"),
@@ -211,8 +239,12 @@ _TEXT: dict[str, tuple[str, str]] = {
     "finish": ("  seat {seat} has no cards left", "  玩家 {seat} 出完手牌"),
     "lose": ("  seat {seat} loses", "  玩家 {seat} 落敗"),
     "slap": ("  slaps (ms): {times}; taken by {taker}", "  拍牌（毫秒）：{times}；收牌者 {taker}"),
+    "round": (
+        "End of round {round}: {outcome}; winners {winners}; losers {losers}; places {places}; {turns} {played}",
+        "第 {round} 輪結束：{outcome}；勝者 {winners}；輸家 {losers}；名次 {places}；共 {turns} 回合",
+    ),
     "end": (
-        "End: {outcome}; winners {winners}; losers {losers}; places {places}; {turns} turns",
+        "End: {outcome}; winners {winners}; losers {losers}; places {places}; {turns} {played}",
         "終局：{outcome}；勝者 {winners}；輸家 {losers}；名次 {places}；共 {turns} 回合",
     ),
 }
@@ -268,7 +300,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "special": ("special", "特殊"),
     "ace_value": ("value of the Ace", "A 的點數"),
     "joker_total": ("new total", "新的累計值"),
-    "win": ("win", "出完獲勝"),
+    "win": ("win", "獲勝"),
     "survivor": ("last seat in the game", "僅存者獲勝"),
     "loser_found": ("loser found", "產生輸家"),
     "drawn": ("drawn", "和局"),
@@ -278,18 +310,28 @@ _TAXES = ("taxes", "多抽")
 
 
 def to_text(events: Iterable[Event], language: str = "en") -> Iterator[str]:
-    """A game log as lines for people, in a language of `LANGUAGES`."""
+    """A game log as lines for people, in a language of `LANGUAGES`.
+
+    Gaps are told where any play has one: most games have none.
+    """
     at = LANGUAGES.index(language)
+    events = list(events)
+    gaps = any(event.get("gap") for event in events)
     for event in events:
         if event["type"] == "deal":
             for seat, hand in enumerate(event["hands"]):
                 yield _TEXT["hand"][at].format(seat=seat, cards=_cards(hand))
-            yield _TEXT["stock"][at].format(cards=_cards(event["stock"]))
+            if event["stock"]:
+                yield _TEXT["stock"][at].format(cards=_cards(event["stock"]))
             if event.get("number"):
                 way = _TEXT["up" if event["direction"] > 0 else "down"][at]
                 yield _TEXT["number"][at].format(number=event["number"], way=way)
+        elif event["type"] == "play" and gaps:
+            yield (_TEXT["play"][at] + _TEXT["gap"][at]).format(**_filled(event, at))
         else:
             yield _TEXT[event["type"]][at].format(**_filled(event, at))
+            if "rounds" in event:
+                yield _TEXT["match"][at].format(**event)
 
 
 def _filled(event: Event, at: int) -> Event:
@@ -313,8 +355,12 @@ def _filled(event: Event, at: int) -> Event:
     match event["type"]:
         case "turn" | "choose":
             filled["n"] = len(event["legal"])
+            filled["moves"] = _plural(filled["n"], "move")
         case "shuffle":
             filled["n"] = len(event["stock"])
+            filled["cards"] = _plural(filled["n"], "card")
+        case "end" | "round":
+            filled["played"] = _plural(event["turns"], "turn")
         case "lock":
             filled["kind"] = (_TAXES if event.get("kind") == "tax" else _WORDS["lock"])[at]
         case "slap":
@@ -329,6 +375,11 @@ def _filled(event: Event, at: int) -> Event:
     if "suit" in event:
         filled["suit"] = SYMBOLS[event["suit"]]
     return filled
+
+
+def _plural(n: int, noun: str) -> str:
+    """The English noun for so many."""
+    return noun if n == 1 else noun + "s"
 
 
 def _cards(names: list[str]) -> str:

@@ -58,6 +58,7 @@ SNAP = Game(
     Rules=SnapRules,
     rules=snap_rules,
     state=np.dtype("i8"),
+    memory=np.dtype([("nothing", np.int64)]),
     min_seats=2,
     max_seats=5,
     phases=("main", "give"),

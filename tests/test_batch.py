@@ -41,7 +41,7 @@ class Ruleset:
     game: str
     limit: int
 
-    def resolved(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {"limit": self.limit}
 
 
@@ -62,6 +62,7 @@ class Group:
     seats: int = 2
     lineup: tuple[Player, ...] = (Player("random", "random", {}, {}),) * 2
     contrasts: tuple[Contrast, ...] = (Contrast("limits", ((0, -1), (1, 1))),)
+    fitted: tuple[tuple[Player, ...], ...] = ()
 
 
 def make_group(games: int, arms: int = 2, seed: int = 1) -> Any:
@@ -508,6 +509,23 @@ def test_a_signal_ends_the_run_and_keeps_what_was_played(tmp_path: Path, number:
     assert statuses[0].found == status.played
 
 
+def test_a_second_signal_is_for_the_handler_that_was_there_before(tmp_path: Path) -> None:
+    seen: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: seen.append(number))
+
+    def progress(done: int, total: int, label: str) -> None:
+        if done and not seen:
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)
+
+    try:
+        with pytest.raises(Interrupted):
+            run([make_group(2000)], tmp_path, 2, 100, play=fake_play, progress=progress)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen == [signal.SIGTERM]
+
+
 def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -616,6 +634,18 @@ def test_plain_progress_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         "7,000 of 9,000 games, 500 games/s, 4 s left (fake, 2 seats, random)",
         "9,000 of 9,000 games, 500 games/s (fake, 2 seats, random)",
     ]
+
+
+def test_a_log_that_takes_no_more_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    monkeypatch.setattr(batch, "LINE_SECONDS", 0)
+    with stderr_progress() as progress:
+        tallies, _ = run([make_group(500)], tmp_path, 2, 100, play=fake_play, progress=progress)
+    assert_right(tallies[0], make_group(500))
 
 
 def test_short_runs_print_no_lines(capsys: pytest.CaptureFixture[str]) -> None:

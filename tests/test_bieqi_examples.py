@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 import yaml
 
 from analysis.metrics import metrics_frame, select
-from sim.cards import card_name
+from sim.cards import card_name, card_names
 from sim.config import ConfigError, Group, load_player, load_ruleset
 from sim.engine import Table, play_range, play_rows
 from sim.games import game
@@ -311,3 +313,38 @@ def test_scores_are_reported_with_intervals_that_may_be_negative() -> None:
     assert abs(table["estimate"].sum()) < 1e-9
     lowest = table.loc[table["estimate"].idxmin()]
     assert lowest["low"] < lowest["estimate"] < 0
+
+
+STRENGTHS = ("weak", "rather_weak", "rather_strong", "strong")
+
+
+def strength(hand: list[str]) -> str:
+    """The class of an opening hand: four a step from the 7, plus pips, against the quartiles of 13 cards."""
+    burden = sum(4 * abs(PIPS[card[1:]] - 7) + PIPS[card[1:]] for card in hand)
+    return STRENGTHS[sum(13 * burden <= most * len(hand) for most in (240, 258, 276))]
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+def test_strength_counts_hands_as_one_would_by_hand(seats: int) -> None:
+    ruleset, games = load_ruleset("bieqi"), 1000
+    group = Group(seats, (GREEDY,) * seats, (ruleset,), (), seed=1, games=games, game="bieqi")
+    frame = select(metrics_frame([group], [play_range(group, 0, games)]), metric="win_share_by_strength")
+    table = Table(BIEQI, BIEQI.rules(ruleset.toggles, seats), group.lineup, seed=1)
+    dealt = []
+    for number in range(games):
+        table.deal(number)
+        dealt += [strength(card_names(table.state.hand[seat])) for seat in range(seats)]
+    assert list(frame["key"]) == list(STRENGTHS)
+    assert dict(zip(frame["key"], frame["n"], strict=True)) == Counter(dealt)
+    assert frame["estimate"].is_monotonic_increasing
+
+
+def test_strength_cuts_random_hands_into_quarters() -> None:
+    """Counted over all hands of 13: how many have which burden."""
+    hands = [Counter({0: 1})] + [Counter() for _ in range(13)]
+    for burden in [4 * abs(pips - 7) + pips for pips in PIPS.values()] * 4:
+        for size in range(13, 0, -1):
+            for total, ways in hands[size - 1].items():
+                hands[size][total + burden] += ways
+    below = [sum(n for total, n in hands[13].items() if total <= most) for most in (240, 258, 276)]
+    assert [n / math.comb(52, 13) for n in below] == pytest.approx([0.25, 0.5, 0.75], abs=0.006)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import re
 import resource
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from analysis import bench
@@ -111,8 +117,12 @@ def test_help_does_not_load_what_only_commands_need() -> None:
         (["replay", "paijie", "--players", "randon", "random"], "'random'"),
         (["replay", "paijie", "--set", "limit_vlaue=8"], "'limit_value'"),
         (["sweep", "defualt"], "'default'"),
+        (["sweep", "--set", "gmaes=5"], "'games'"),
+        (["sweep", "--set", "SEED=5"], "'seed'"),
         (["rules", "pajie"], "'paijie'"),
         (["schema", "swep"], "'sweep'"),
+        (["schema", "positions"], "'position'"),
+        (["replay", "paijie", "--set", "limit_value=NONE"], "'none'"),
     ],
 )
 def test_a_slip_is_answered_with_the_nearest_name(words: list[str], nearest: str) -> None:
@@ -135,6 +145,8 @@ def test_a_slip_is_answered_with_the_nearest_name(words: list[str], nearest: str
         (["sweep", "--lang", "fr"], "--lang"),
         (["sweep", "--set", "jobs=2"], "--set"),
         (["sweep", "--set", "games=0"], "games: 0 is too small"),
+        (["sweep", "--games", "5", "--set", "games=abc"], "games: abc is not a whole number"),
+        (["sweep", "--seed", "5", "--set", "games=5", "--set", "seed=-1"], "seed: -1 is too small"),
         (["compare"], "A"),
         (["compare", "paijie/v1.0"], "--set"),
         (["compare", "paijie/v1.0", "paijie/v1.1", "--games", "0"], "--games"),
@@ -152,7 +164,7 @@ def test_a_slip_is_answered_with_the_nearest_name(words: list[str], nearest: str
         (["replay", "paijie", "--game", "-1"], "--game"),
         (["replay", "paijie", "--seats", "1"], "1 is not allowed"),
         (["replay", "paijie", "--players", *["random"] * 10], "10 is not allowed"),
-        (["replay", "paijie", "--players", "--seed", "7"], "no player is called"),
+        (["replay", "paijie", "--players", "--seed", "7"], "--players"),
         (["replay", "paijie", "--format", "xml"], "--format"),
         (["replay", "no/such.yaml"], "no such file"),
         (["position", "none.yaml"], "no such file"),
@@ -163,6 +175,34 @@ def test_a_slip_is_answered_with_the_nearest_name(words: list[str], nearest: str
 )
 def test_a_wrong_value_is_refused(words: list[str], told: str) -> None:
     assert told in refused(*words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["sweep", ""],
+        ["sweep", "--out", ""],
+        ["report", " "],
+        ["compare", "", "paijie"],
+        ["compare", "paijie", ""],
+        ["compare", "paijie", "paijie", "--out="],
+        ["compare", "paijie", "paijie", "--players="],
+        ["replay", ""],
+        ["position", ""],
+        ["check", "good.yaml", ""],
+        ["rules", ""],
+        ["schema", ""],
+    ],
+    ids=" ".join,
+)
+def test_what_is_empty_names_nothing(words: list[str]) -> None:
+    Path("good.yaml").write_text(RULESET + "  limit_value: 8\n")
+    assert "it is empty" in refused(*words)
+
+
+@pytest.mark.parametrize("command", [["check"], ["report"], ["compare", "paijie", "paijie", "--out"]])
+def test_a_name_that_is_no_utf8_is_refused(command: list[str]) -> None:
+    assert "'\ufffd\ufffd.yaml' is not text in UTF-8" in refused(*command, os.fsdecode(b"\xff\xfe.yaml"))
 
 
 # --- Wrong files ---
@@ -186,6 +226,23 @@ WRONG = [
     ),
     ("tab.yaml", RULESET + "\tlimit_value: 8\n", ":3:1: a tab"),
     ("orphan.yaml", "extends: nowhere.yaml\n", ":1:1: extends: nowhere.yaml: no such file"),
+    (
+        "capitals.yaml",
+        RULESET + "  limit_value: NONE\n",
+        ":3:3: toggles.limit_value: NONE is not allowed; allowed: 6..14, none; did you mean 'none'?",
+    ),
+    (
+        "escape.yaml",
+        'extends: paijie/v1.1\ntitle: {en: a, zh-Hant: "\\e[31m"}\n',
+        ":2:16: title.zh-Hant: character U+001B",
+    ),
+    ("lines.yaml", "extends: paijie/v1.1\ntitle: |\n  two\n  lines\n", ":2:1: title: character U+000A"),
+    (
+        "long.yaml",
+        f"extends: paijie/v1.1\ntitle: {'x' * 201}\n",
+        ":2:1: title: 201 characters; the most are 200",
+    ),
+    ("bell\a.yaml", RULESET + "  limit_value: 8\n", "bell\ufffd.yaml: a file's name: character U+0007"),
     ("broken.yaml", "toggles: [\n", "not valid YAML"),
     ("empty.yaml", "", "the file is empty"),
 ]
@@ -217,6 +274,11 @@ def test_a_file_that_is_no_text_is_refused(command: str) -> None:
         ("contrast: chain", "contrast: chian", "did you mean 'chain'?"),
         ("paijie/v1.1]", "paijie/v1.9]", ":7:29: families[0].rulesets[1]: paijie has no ruleset 'v1.9'"),
         ("families:", "familes:", "did you mean 'families'?"),
+        (
+            "families:",
+            'rulesets: {"paijie/\\e[1m": {}}\nfamilies:',
+            ":5:12: rulesets.paijie/\ufffd[1m: character U+001B",
+        ),
     ],
 )
 def test_a_wrong_sweep_is_refused_with_its_place(old: str, new: str, told: str) -> None:
@@ -250,6 +312,23 @@ def test_an_output_folder_that_cannot_be_made_is_refused(command: list[str]) -> 
 
 
 @pytest.mark.parametrize("command", results_commands(), ids=lambda command: command[0])
+@pytest.mark.parametrize("name", ["figures", "cells"])
+def test_a_file_in_place_of_a_folder_of_results_is_refused(command: list[str], name: str) -> None:
+    Path("small.yaml").write_text(SWEEP)
+    Path("results").mkdir()
+    Path("results", name).touch()
+    assert f"results/{name} is a file, not a folder" in refused(*command, "--out", "results")
+
+
+@pytest.mark.parametrize("command", results_commands(), ids=lambda command: command[0])
+@pytest.mark.parametrize("name", ["metrics.csv", "report.zh-Hant.md"])
+def test_a_folder_in_place_of_a_file_of_results_is_refused(command: list[str], name: str) -> None:
+    Path("small.yaml").write_text(SWEEP)
+    Path("results", name).mkdir(parents=True)
+    assert f"{name} is a folder, not a file" in refused(*command, "--out", "results")
+
+
+@pytest.mark.parametrize("command", results_commands(), ids=lambda command: command[0])
 def test_a_full_disk_is_refused_before_anything_is_made(command: list[str]) -> None:
     Path("small.yaml").write_text(SWEEP)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -263,12 +342,68 @@ def test_a_full_disk_is_refused_before_anything_is_made(command: list[str]) -> N
 # --- Pipes and terminals ---
 
 
-def test_a_reader_that_stops_reading_is_no_error() -> None:
-    process = python("schema", "paijie", stdout=subprocess.PIPE)
+@pytest.mark.parametrize(
+    "words", [["schema", "paijie"], ["rules", "paijie"], ["--help"], ["sweep", "--help"]]
+)
+def test_a_reader_that_stops_reading_is_no_error(words: list[str]) -> None:
+    process = python(*words, stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()
     assert process.communicate()[1] == b""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "code"),
+    [
+        ("check good.yaml", ">&-", 0),
+        ("--help", ">&-", 0),
+        ("check none.yaml", ">&-", 2),
+        ("check none.yaml", "2>&-", 2),
+        ("check good.yaml none.yaml", ">&- 2>&-", 2),
+    ],
+)
+def test_closed_streams_change_no_exit_code(words: str, closed: str, code: int) -> None:
+    Path("good.yaml").write_text(RULESET + "  limit_value: 8\n")
+    command = f"{sys.executable} -m analysis.cli {words} {closed}"
+    done = subprocess.run(
+        command, shell=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert done.stderr == ("none.yaml: no such file\n" if closed == ">&-" and code else "")
+
+
+def test_messages_that_nobody_reads_change_no_exit_code() -> None:
+    process = python("check", "none.yaml", stdout=subprocess.DEVNULL)
+    assert process.stderr is not None
+    process.stderr.close()
+    assert process.wait() == 2
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_comparison_reads_well_at_any_width(columns: int) -> None:
+    reader, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    words = ["compare", "paijie/v1.0", "paijie/v1.1", "--games", 50, "--out", "compared"]
+    process = python(*words, stdout=terminal, env={"TERM": "xterm", "COLUMNS": "", "LINES": ""})
+    os.close(terminal)
+    text = b""
+    with contextlib.suppress(OSError):  # EIO, once the other end is closed
+        while part := os.read(reader, 4096):
+            text += part
+    os.close(reader)
+    process.communicate()
+    assert process.returncode == 0
+    lines = re.sub("\x1b[^m]*m", "", text.decode()).splitlines()
+    assert max(map(cell_len, lines)) <= columns
+    assert "…" not in "".join(lines)
+    assert any(re.match(r"measure +A +B +B - A", line) for line in lines) == (columns == 80)
+    words_shown = " ".join(lines).split()
+    for row in pd.read_csv("compared/contrasts.csv").itertuples():
+        share = row.metric in ("win_share", "outcome")
+        difference = f"{100 * row.estimate:+.2f}" if share else f"{row.estimate:+.3g}"
+        assert (difference if row.verdict != "identical" else "0") in words_shown
 
 
 def test_a_full_disk_behind_stdout_is_one_message() -> None:
@@ -344,6 +479,36 @@ def test_rules_and_schema_describe_a_game() -> None:
     for language in ("en", "zh-Hant"):
         assert output("rules", "paijie", "--lang", language) == describe_game("paijie", language)
     assert json.loads(output("schema", "paijie")) == json_schema("paijie")
+
+
+def test_the_schema_of_positions_has_every_games_keys() -> None:
+    from sim.games import games
+
+    text = output("schema", "position")
+    schema = json.loads(text)
+    shapes = dict(zip(games(), schema["anyOf"], strict=True))
+    for name, shape in shapes.items():
+        assert list(shape["properties"]) == list(games()[name].Position.model_fields)
+        assert shape["additionalProperties"] is False
+        assert {"ruleset", "hands"} <= set(shape["required"])
+        allowed = re.compile(shape["properties"]["ruleset"]["pattern"])
+        assert [other for other in games() if allowed.search(f"{other}/default")] == [name]
+        assert allowed.search("my/rules.yaml")
+        assert list(shape["properties"]["toggles"]["properties"]) == list(games()[name].Toggles.model_fields)
+    referred = set(re.findall(r'"#/\$defs/([^"]+)"', text))
+    assert referred == set(schema["$defs"]) != set()
+
+
+def test_a_move_that_is_not_legal_is_answered_in_the_files_own_words() -> None:
+    position = "ruleset: paijie\nhands: [[SA, H2], [D3]]\ntable: [S7]\nstart_rank: 7\nline: {}\n"
+    Path("p.yaml").write_text(position.format("[[SA, H2]]"))
+    assert refused("position", "p.yaml") == (
+        "p.yaml:5:8: line[0]: [SA, H2] is not legal here (main); legal: [SA], [H2]; did you mean '[SA]'?\n"
+    )
+    Path("p.yaml").write_text(position.format("[[SA], s7]"))
+    assert refused("position", "p.yaml") == (
+        "p.yaml:5:14: line[1]: s7 is not legal here (ace_card); legal: S7; did you mean 'S7'?\n"
+    )
 
 
 def compare(*words: object) -> tuple[str, Callable[[str], pd.DataFrame]]:

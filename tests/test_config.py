@@ -387,7 +387,7 @@ PLAYER_ERRORS = {
     "no kind": ("title: X\n", "1:1: kind: missing"),
     "no such kind": (
         "kind: wieghts\n",
-        "1:1: kind: wieghts is not allowed; allowed: random, weights; did you mean 'weights'?",
+        "1:1: kind: wieghts is not allowed; allowed: random, weights, search, adapted; did you mean 'weights'?",
     ),
     "weights without": (
         "kind: weights\n",
@@ -395,7 +395,7 @@ PLAYER_ERRORS = {
     ),
     "random with weights": (
         "kind: random\ngames: {snap: {}}\n",
-        "2:1: games: a random player has no weights",
+        "2:1: games: a player of kind random has no such key",
     ),
     "no such game": (
         "kind: weights\ngames: {snip: {}}\n",
@@ -470,7 +470,7 @@ def test_schemas(write: Write) -> None:
     assert player["required"] == ["kind"]
     assert set(player["properties"]["games"]["properties"]["snap"]["properties"]) == {"main", "give"}
     assert json_schema("sweep")["required"] == ["games"]
-    expected = "no schema for 'swep'; did you mean 'sweep'?; known: player, sweep, other, snap"
+    expected = "no schema for 'swep'; did you mean 'sweep'?; known: player, sweep, position, other, snap"
     assert message(json_schema, "swep") == expected
 
 

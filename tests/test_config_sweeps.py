@@ -457,12 +457,19 @@ def test_mistakes_in_what_a_sweep_takes_in(
 def test_the_default_sweep() -> None:
     sweep = load_sweep("default")
     main = [group for group in sweep.groups if group.game == "paijie"]
-    assert [(group.seats, len(group.arms), len(group.contrasts)) for group in main] == [
-        (2, 7, 7),
-        (3, 7, 7),
-        (4, 18, 19),
-        (5, 7, 7),
-    ] * 2
+    shape = [(group.lineup[0].name, group.seats, len(group.arms), len(group.contrasts)) for group in main]
+    assert shape == [
+        ("random", 2, 7, 7),
+        ("random", 3, 7, 7),
+        ("random", 4, 18, 19),
+        ("random", 5, 7, 7),
+        ("greedy", 2, 7, 7),
+        ("greedy", 3, 7, 7),
+        ("greedy", 4, 21, 22),
+        ("greedy", 5, 7, 7),
+        ("straight_hoarder", 4, 4, 3),
+        ("straight_hoarder", 4, 4, 3),
+    ]
     assert {group.games for group in main} == {70000}
     assert sum(group.games * len(group.arms) for group in sweep.groups) > 5_000_000
     assert {group.game for group in sweep.groups} == set(sim.games.games())

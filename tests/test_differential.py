@@ -13,6 +13,7 @@ from sim.config import Player, Ruleset, load_player, load_ruleset, presets
 from sim.config.values import choices_of
 from sim.games import games
 from sim.trace import replay
+from tests.referee.rounds import check_log
 
 PLAYERS = [load_player("random"), load_player("greedy")]
 
@@ -59,7 +60,7 @@ def check_games(game: str, seed: int, number_of_games: int) -> Counter[str]:
             json.dumps(event) for event in replay(ruleset, random_lineup(game, seats, rnd), seed, number)
         ]
         try:
-            check(lines)
+            check_log(lines, check, games()[game].scored)
         except AssertionError as problem:
             where = f"{ruleset.name}, {seats} seats, seed {seed}, game {number}"
             raise AssertionError(f"{where}: {problem}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from dataclasses import dataclass, field
@@ -55,9 +56,9 @@ class ToyLayout:
     classes = CLASSES
 
     @classmethod
-    def of(cls, game, rules):
+    def of(cls, game, rules, rounds):
         assert game is GAME
-        assert rules[1] == SEATS
+        assert (rules[1], rounds) == (SEATS, 1)
         return cls()
 
 
@@ -124,8 +125,8 @@ def tally(played: Games) -> dict[str, np.ndarray]:
         "share_cross": shares.T @ shares,
         "histogram": histogram,
         "ratio_cross": np.array([(played.rows["forced"] * played.rows["decisions"]).sum()]),
-        "card": card,
-        "partition": np.array(partition),
+        "card": card.T,
+        "partition": np.array(partition).T,
     }
 
 
@@ -146,7 +147,8 @@ class ToyToggles(ToggleModel):
 
 def ruleset(name: str, **toggles: object) -> SimpleNamespace:
     model = ToyToggles(**toggles)
-    return SimpleNamespace(name=name, toggles=model, resolved=model.model_dump)
+    changes = functools.partial(model.model_dump, exclude_defaults=True)
+    return SimpleNamespace(name=name, toggles=model, rounds=1, changes=changes)
 
 
 def contrast(family: str, a: str, b: str, *terms: tuple[int, int], kind="pair", divisor=1) -> SimpleNamespace:

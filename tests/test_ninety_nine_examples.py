@@ -13,6 +13,7 @@ from sim.engine import play_rows
 from sim.games.ninety_nine import TOP
 from sim.position import play_position
 from sim.trace import replay
+from tests.referee.ninety_nine import Disagreement, check
 
 POSITIONS = Path(__file__).parent / "positions" / "ninety_nine"
 Answer = dict[str, Any]
@@ -130,6 +131,65 @@ def test_without_reshuffling_empty_hands_are_safe() -> None:
     assert (end["outcome"], end["places"]) == ("drawn", [1, 1, 1])
 
 
+def test_a_forgotten_draw_is_lost() -> None:
+    result = answer("forgotten")
+    assert turns(result) == [0, 1, 2, 1, 2]
+    assert events(result, "draw") == []
+    assert result["state"]["hands"] == [[], [], ["H6"]]
+    assert result["state"]["stock"] == ["C2", "C3", "C6", "C7"]
+    end = answer("forgotten", line=[["S2"], ["S3"], ["S6"], ["H3"], ["H6"]])["outcome"]
+    assert (end["outcome"], end["places"]) == ("drawn", [1, 1, 1])
+
+
+def test_a_draw_that_is_not_forgotten() -> None:
+    result = answer("forgotten", {"forget_percent": 0}, line=[["S3"]], to_move=1)
+    assert sorted(result["state"]["hands"][1]) == ["C2", "H3"]
+    with pytest.raises(ConfigError, match="seat 0 has no cards"):
+        answer("forgotten", {"forget_percent": 0}, hands=[[], ["S3"], ["S6"]], to_move=1)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"forget_percent": 100}, {"draw_time": "forgotten_draw_lost", "forget_percent": 0}]
+)
+def test_where_nobody_forgets_chance_is_the_same_as_ever(changes: dict[str, Any]) -> None:
+    usual, lineup = load_ruleset("ninety_nine/default"), (load_player("random"),) * 4
+    assert replay(usual.changed(changes), lineup, 1, 2)[1:] == replay(usual, lineup, 1, 2)[1:]
+
+
+def test_one_draw_in_twenty_is_forgotten() -> None:
+    rows = play_rows(load_ruleset("ninety_nine/forgetful"), (load_player("random"),) * 4, seed=1, games=4000)
+    plays = rows["turns"].sum() - rows["losses"].sum()
+    assert rows["forgotten"].sum() / plays == pytest.approx(0.05, abs=0.003)
+
+
+def test_only_a_card_that_is_there_can_be_forgotten() -> None:
+    """With 5 seats of 5 cards and no new stock, nothing but the 27 cards of the first one can be."""
+    toggles = {"draw_time": "forgotten_draw_lost", "forget_percent": 50, "reshuffle": None}
+    ruleset = load_ruleset("ninety_nine/default").changed(toggles)
+    rows = play_rows(ruleset, (load_player("random"),) * 5, seed=1, games=500)
+    draws = rows[[f"draws/{position}" for position in range(1, 6)]].sum(axis="columns")
+    plays = rows["turns"] - rows["losses"]
+    assert (draws + rows["forgotten"] <= plays).all()
+    assert (draws + rows["forgotten"] < plays)[draws == 27].any()
+
+
+def test_the_log_shows_a_forgotten_draw_by_leaving_it_out() -> None:
+    game = replay(load_ruleset("ninety_nine/default"), (load_player("random"),) * 4, 1, 0)
+    last = max(at for at, event in enumerate(game) if event["type"] == "draw")
+    one_less = game[:last] + game[last + 1 :]
+    check(game)
+    with pytest.raises(Disagreement):
+        check(one_less)
+
+    def under(percent: int, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        changed = {"draw_time": "forgotten_draw_lost", "forget_percent": percent}
+        return [{**lines[0], "toggles": {**lines[0]["toggles"], **changed}}, *lines[1:]]
+
+    check(under(5, game))
+    with pytest.raises(Disagreement, match="every draw is forgotten"):
+        check(under(100, game))
+
+
 def test_elimination() -> None:
     result = answer("elimination")
     assert [event["type"] for event in result["events"]] == ["turn", "eliminate", "put", "turn"]
@@ -222,7 +282,7 @@ def test_new_hand_needs_lives() -> None:
 
 
 @pytest.mark.parametrize(
-    "version", ["default", "three_cards", "elimination", "lives", "no_reshuffle", "jokers"]
+    "version", ["default", "three_cards", "elimination", "lives", "no_reshuffle", "jokers", "forgetful"]
 )
 @pytest.mark.parametrize("player", ["random", "greedy", "keep_it_high"])
 def test_usual_tables_hardly_ever_stall(version: str, player: str) -> None:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from sim.cards import card_names, parse_card
-from sim.config import load_player, load_ruleset
+from sim.config import Player, load_player, load_ruleset
 from sim.engine import Table
 from sim.games import game
 from sim.position import table_of
 
 GREEDY = load_player("greedy")
+HOARDER = load_player("straight_hoarder")
 PAIJIE = game("paijie")
 JACK_TAKE = PAIJIE.phases.index("jack_take")
 
@@ -36,7 +37,7 @@ def permute_hidden(state: np.record, seats: int, me: int, rnd: random.Random) ->
     state.stock[top:end] = stock
 
 
-@pytest.mark.parametrize("player", ["random", "greedy"])
+@pytest.mark.parametrize("player", ["random", "greedy", "straight_hoarder"])
 @pytest.mark.parametrize("version", ["v1.0", "v1.1", "h3a"])
 def test_hidden_cards_never_change_a_choice(player: str, version: str) -> None:
     ruleset, seats, rnd = load_ruleset(f"paijie/{version}"), 4, random.Random(version)
@@ -117,3 +118,45 @@ def test_greedy_returns_its_farthest_card_with_a_queen() -> None:
     hands = [["SQ", "S10", "CA"], ["C2", "C3", "C4"]]
     answers = choices({"hands": hands, "table": TABLE, "stock": ["H8", "C9", "C10"]}, ["SQ"])
     assert answers == [("queen_return", parse_card("CA"))]
+
+
+def play(player: Player, hand: str, table: str, ruleset: str = "paijie/h1") -> list[str]:
+    """What a player lays from a hand, the other seat holding two clubs."""
+    position = {"ruleset": ruleset, "start_rank": 7, "hands": [hand.split(), ["C2", "C3"]]}
+    position |= {"table": table.split(), "stock": ["H2", "H4", "D2", "D4"]}
+    return card_names(table_of(position, (player,) * 2).choose())
+
+
+def test_the_hoarder_does_not_break_a_straight_for_a_set() -> None:
+    """Four 5s are free; the spade one belongs to a straight of four, so that the hoarder lays the other three."""
+    hand, table = "S2 S3 S4 S5 H5 D5 C5", "S7 H6 H7 D7 C7"
+    assert play(GREEDY, hand, table) == ["S5", "H5", "D5", "C5"]
+    assert play(HOARDER, hand, table) == ["H5", "D5", "C5"]
+
+
+def test_the_hoarder_keeps_a_whole_straight_at_a_price() -> None:
+    """The straight is free, the lone card costs two draws; a straight of three is no reason to pay."""
+    assert play(GREEDY, "S3 S4 S5 S6 H9", "S7 H7 H6") == ["S3", "S4", "S5", "S6"]
+    assert play(HOARDER, "S3 S4 S5 S6 H10", "S7 H7 H6") == ["H10"]
+    assert play(HOARDER, "S4 S5 S6 H10", "S7 H7 H6") == ["S4", "S5", "S6"]
+
+
+def test_the_hoarder_lets_short_straights_grow_while_other_cards_are_free() -> None:
+    assert play(GREEDY, "S5 S6 H8", "S7 H7") == ["S5", "S6"]
+    assert play(HOARDER, "S5 S6 H8", "S7 H7") == ["H8"]
+
+
+def test_the_hoarder_lays_its_straight_to_go_out() -> None:
+    assert play(HOARDER, "S3 S4 S5 S6", "S7") == ["S3", "S4", "S5", "S6"]
+
+
+def test_the_hoarder_lays_its_straight_to_stay_within_the_limit() -> None:
+    """Every other card costs two draws or more, too many for a hand of ten; without a limit the cheapest is laid."""
+    hand, table = "S3 S4 S5 S6 D9 C10 HJ DQ CK DA", "S7 H7"
+    assert play(HOARDER, hand, table, "paijie/h2") == ["S3", "S4", "S5", "S6"]
+    assert play(HOARDER, hand, table) == ["D9"]
+
+
+def test_no_long_straights_where_straights_may_not_be_played() -> None:
+    hand, table = "S3 S4 S5 S6 H10", "S7 H7 H6"
+    assert play(HOARDER, hand, table, "paijie/h0") == play(GREEDY, hand, table, "paijie/h0") == ["S6"]

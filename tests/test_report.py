@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import itertools
 import re
 import string
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -23,7 +30,7 @@ from analysis.report import Table, terminal_summary, with_half, with_interval, w
 from analysis.sheet import Sheet, faces, fitted
 from analysis.view import LANGUAGES, Case, Difference, Number, views, wrapped
 from sim.cards import CARD_NAMES
-from sim.config import Sweep, load_sweep
+from sim.config import Sweep, load_player, load_sweep
 from sim.games import OUTCOMES, games
 from sim.tally import SEAT_COLUMNS, Layout
 
@@ -257,6 +264,117 @@ def test_a_bold_lead_closes_before_chinese(texts):
     assert not re.search(r"\*\*[^*\n]*[。，：；）]\*\*[^\s：，。；（）]", texts["zh-Hant"])
 
 
+def written_texts(folder: Path, sweep: Sweep, metrics: pd.DataFrame, contrasts: pd.DataFrame) -> list[str]:
+    """The report in each language, without figures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "write_figures", lambda *_: [])
+        write_report(sweep, metrics, contrasts, manifest_of(sweep), folder)
+    return [(folder / f"report.{language}.md").read_text(encoding="utf-8") for language in LANGUAGES]
+
+
+CHANGED = ("## What each change did", "## 每項調整造成的改變")
+BESIDE = ("## Rulesets side by side", "## 各規則並列")
+
+
+def test_nothing_compared_is_no_change(uneven, tmp_path):
+    """With comparisons the section is there; with several rulesets and no comparison they stand side by side; a family
+    of one ruleset says nothing."""
+    contrasts = uneven[2]
+    for text, changed, beside in zip(written_texts(tmp_path, *uneven), CHANGED, BESIDE, strict=True):
+        assert text.count(changed) == 1
+        assert beside not in text
+        assert "### one" not in text
+    alone = sweep_of(tmp_path, UNEVEN[: UNEVEN.index("  - {name: words")])
+    for text, changed, beside in zip(
+        written_texts(tmp_path, alone, metrics_of(alone), contrasts[:0]), CHANGED, BESIDE, strict=True
+    ):
+        assert changed not in text
+        assert text.count(beside) == 1
+    single = UNEVEN[: UNEVEN.index("  - {name: words")].replace(
+        "[paijie/h0, paijie/h1, paijie/v1.1]", "paijie/v1.1"
+    )
+    one = sweep_of(tmp_path, single)
+    for text, *headings in zip(
+        written_texts(tmp_path, one, metrics_of(one), contrasts[:0]), CHANGED, BESIDE, strict=True
+    ):
+        assert not any(heading in text for heading in headings)
+
+
+def test_a_loser_only_game_says_what_a_win_share_is(uneven, texts, tmp_path):
+    defined = ("each has 1/(N−1) of it", "各得 1/(N−1)")
+    lost = ("Share of games lost by position (%)", "各順位輸局的占比（%）")
+    for text, words, heading in zip(written_texts(tmp_path, *uneven), defined, lost, strict=True):
+        assert text.count(words) == 1
+        assert text.count(heading) == 1
+    for text, words in zip(texts.values(), defined, strict=True):
+        assert words not in text
+
+
+def test_classes_with_few_hands_show_only_how_many(texts, sweep, tables):
+    metrics = tables[0]
+    rows = metrics[
+        (metrics["metric"] == "win_share_by_jokers")
+        & (metrics["seats"] == 3)
+        & (metrics["lineup"] == "random")
+    ]
+    few = rows[(rows["n"] < view.LEAST_HANDS) & ~rows["key"].str.startswith(">=")]
+    assert not few.empty
+    for text in texts.values():
+        table = text[
+            text.index("Jokers in the opening hand**" if text is texts["en"] else "起手 Joker 張數**") :
+        ]
+        cells = [line.split(" | ")[1:] for line in table.splitlines()[4:7]]
+        for cell in (cell.strip(" |") for row in cells for cell in row):
+            n = int(re.search(r"n = (\d+)$", cell).group(1))
+            assert bool(re.fullmatch(r"n = \d+", cell)) == (n < view.LEAST_HANDS), cell
+
+
+def test_classes_have_words(texts):
+    for game in games().values():
+        for part in game.partitions:
+            if all(name.isdigit() for name in part.classes):
+                assert not part.words
+                continue
+            assert len(part.words) == len(set(part.words)) == len(part.classes)
+            for name in part.classes:
+                words = part.class_words(name)
+                assert "_" not in words["en"]
+                assert re.search(r"[⺀-￿]", words["zh-Hant"])
+    assert "set none, straight of 2" in texts["en"]
+    assert "多條無、順子 2 張" in texts["zh-Hant"]
+    for text in texts.values():
+        assert "set1_run2" not in text
+
+
+def test_titles_of_players_begin_alike():
+    """Lower case within a line; a line begins with a capital."""
+    folder = Path(report.__file__).parents[1] / "configs" / "players"
+    for path in folder.glob("*.yaml"):
+        title = load_player(path).title["en"]
+        assert title == title.lower(), path.name
+    assert report.capital("greedy") == "Greedy"
+
+
+def test_points_are_not_called_per_cent(texts):
+    first = texts["en"][texts["en"].index("### First?") :]
+    assert "| estimate (points) | chi-square |" in first[: first.index("### What changed?")]
+    changed = first[first.index("### What changed?") : first.index("## Who wins")]
+    assert "win share of the first player (points)" in changed
+    assert "(%)" not in changed
+    assert "估計值（百分點）" in texts["zh-Hant"]
+
+
+def test_wins_are_told_apart(texts):
+    for text, words in (
+        (
+            texts["en"],
+            ("goal reached (%)", "last survivor (%)", "Wins of a last survivor are counted by themselves."),
+        ),
+        (texts["zh-Hant"], ("達成目標獲勝（%）", "僅存者獲勝（%）", "僅存者獲勝的局另計。")),
+    ):
+        assert all(word in text for word in words)
+
+
 def test_long_tables_are_folded():
     table = Table(["a", "b"], [["x|y", "<1"]] * 13, last=True)
     assert table.long
@@ -311,12 +429,14 @@ def drawing(monkeypatch) -> list[str]:
     """Replace drawing by a stub; the list tells what was drawn."""
     drawn: list[str] = []
 
-    def stub(folder: Path, plots: list[figures.Plot]) -> None:
+    def stub(folder: Path, plots: list[figures.Plot]) -> Iterator[tuple[str, str]]:
         for plot in plots:
             for language in LANGUAGES:
                 for ending in figures.FORMATS:
-                    (folder / plot.file(language, ending)).write_text(plot.name)
-                    drawn.append(plot.file(language, ending))
+                    name = plot.file(language, ending)
+                    (folder / name).write_text(plot.name)
+                    drawn.append(name)
+                    yield name, hashlib.sha256(plot.name.encode()).hexdigest()
 
     monkeypatch.setattr(figures, "_draw", stub)
     return drawn
@@ -433,6 +553,50 @@ def test_signs():
     assert difference.effect == pytest.approx(-0.1)
 
 
+@pytest.mark.parametrize(
+    ("estimate", "deviation", "effect", "slight"),
+    [
+        (0.2, 1.0, 0.2, False),
+        (0.05, 1.0, 0.05, True),
+        (3.0, 0.0, np.inf, False),
+        (-3.0, 0.0, -np.inf, False),
+        (0.0, 0.0, 0.0, True),
+        (3.0, np.nan, 0.0, False),
+    ],
+)
+def test_effects(estimate, deviation, effect, slight):
+    difference = Difference(9, estimate, estimate - 0.1, estimate + 0.1, 0.01, "higher", deviation)
+    assert (difference.effect, difference.slight) == (effect, slight)
+
+
+def test_differences_are_bold_and_slight_ones_in_italics():
+    clear = Difference(9, 0.5, 0.4, 0.6, 0.01, "higher", 1.0)
+    assert report._difference(clear, "turns") == "**+0.50 [+0.40, +0.60]**"
+    assert report._difference(clear._replace(deviation=9.0), "turns") == "*+0.50 [+0.40, +0.60]*"
+    assert (
+        report._difference(clear._replace(verdict="no clear difference"), "turns") == "+0.50 [+0.40, +0.60]"
+    )
+    assert report._difference(clear._replace(verdict="identical"), "turns") == "="
+
+
+def comparison(lineup: str, **effects: float) -> view.Comparison:
+    """Clear differences of measures that vary by 1 between games."""
+    found = {
+        (name, "mean"): Difference(99, x, x - 0.05, x + 0.05, 0.0, "higher", 1.0)
+        for name, x in effects.items()
+    }
+    return view.Comparison("pair", "paijie/v1.0", "paijie/v1.1", "pair", lineup, 3, found)
+
+
+def test_the_largest_changes_are_the_clear_ones_and_none_twice():
+    one = comparison("random", turns=2.0, decisions=2.0, sets=0.01, kings=-0.5)
+    unclear = Difference(99, 0.3, -0.1, 0.7, 1.0, "no clear difference", 1.0)
+    one.differences["aces", "mean"] = unclear
+    assert view.largest_changes([one]) == [("turns", "mean"), ("kings", "mean"), ("sets", "mean")]
+    only = view.Comparison("pair", "a", "b", "pair", "random", 3, {("aces", "mean"): unclear})
+    assert view.largest_changes([only]) == [("aces", "mean")]
+
+
 def test_steps_of_a_toggle_ascend_with_none_last(shown):
     family = next(family for family in shown.families if family.name == "limit")
     assert shown.toggle(family) == "limit_value"
@@ -460,7 +624,7 @@ def test_two_families_that_compare_the_same_keep_their_own_rows(sweep, tables):
 def test_deviation_comes_back_out_of_the_interval(shown):
     case = Case("paijie/v1.0", "random", 3)
     assert shown.deviation([case, case], "turns", "mean") == pytest.approx(0.3 * 20 / 1.959964)
-    assert shown.deviation([case], "nothing", "mean") == 0
+    assert np.isnan(shown.deviation([case], "nothing", "mean"))
 
 
 def test_the_sample_of_one_game_makes_figures(sweep, tables, tmp_path, monkeypatch):
@@ -476,6 +640,240 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
     code = "import sys, analysis.report; print([m for m in ('matplotlib', 'jinja2', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- Figures one by one -----------------------------------------------------------------------------------------------
+
+UNEVEN = """
+seed: 7
+games: 400
+lineups: [[random], [greedy]]
+players:
+  careful: {kind: weights, games: {paijie: {main: {gap: -1}}}}
+families:
+  - {name: few, rulesets: [paijie/h0, paijie/h1, paijie/v1.1], seats: [2, 5], contrast: none, lineups: [[random]]}
+  - {name: one, rulesets: [paijie/v1.1], seats: [6], contrast: none, lineups: [[careful, random]]}
+  - {name: words, rulesets: [paijie/v1.1], grid: {king: [lock_suit, tax, plain]}, seats: [3, 4], contrast: baseline}
+  - {name: numbers, rulesets: [paijie/v1.1], grid: {limit_value: [10, none, 6, 8]}, seats: [3], contrast: baseline}
+"""
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory) -> tuple[Sweep, pd.DataFrame, pd.DataFrame]:
+    """Line-ups, numbers of seats and rulesets that meet at few tables; games with a loser at some."""
+    sweep = sweep_of(tmp_path_factory.mktemp("uneven"), UNEVEN)
+    metrics = metrics_of(sweep)
+    five = metrics[(metrics["seats"] == 5) & (metrics["metric"] == "win_share") & (metrics["key"] != "all")]
+    metrics = pd.concat([metrics, five.assign(metric="loss_share", estimate=0.2, low=0.17, high=0.23)])
+    return sweep, metrics, contrasts_of(sweep)
+
+
+@pytest.fixture(scope="module", params=["even", "uneven"])
+def drawable(request, sweep, tables, uneven) -> view.View:
+    (one,) = views(sweep, *tables) if request.param == "even" else views(*uneven)
+    return one
+
+
+@pytest.fixture
+def uneven_view(uneven) -> view.View:
+    (one,) = views(*uneven)
+    return one
+
+
+def drawn(plot: figures.Plot, language: str = "en") -> Figure:
+    families, _ = faces()
+    with mpl.rc_context({**drawing_sheet.RC, "font.family": families}):
+        figure = plot.draw(Sheet(language, families), plot.title[language])
+        FigureCanvasAgg(figure).draw()
+    return figure
+
+
+def named(shown: view.View, name: str) -> Figure:
+    return drawn(next(plot for plot in plan([shown])["paijie"] if plot.name == name))
+
+
+def words_of(figure: Figure) -> str:
+    return " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+def caption_of(figure: Figure) -> str:
+    return " ".join(figure.texts[1].get_text().split())
+
+
+def texts_seen(figure: Figure) -> list[tuple[str, mpl.transforms.Bbox]]:
+    """All texts that are drawn, with their places; ticks beyond the axis are not."""
+    beyond = {
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in axis.get_major_ticks()
+        for label in (tick.label1, tick.label2)
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+    }
+    texts = [text for text in figure.findobj(Text) if text.get_text().strip() and text not in beyond]
+    return [(text.get_text(), text.get_window_extent()) for text in texts]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_figure_has_a_cut_label_overlapping_texts_or_an_empty_panel(language, drawable):
+    for plot in plan([drawable])["paijie"]:
+        figure = drawn(plot, language)
+        seen = texts_seen(figure)
+        width, height = figure.bbox.size
+        for text, box in seen:
+            assert min(box.x0, box.y0, width - box.x1, height - box.y1) >= -1, (plot.name, text)
+        for (one, box), (other, place) in itertools.combinations(seen, 2):
+            wide = min(box.x1, place.x1) - max(box.x0, place.x0)
+            high = min(box.y1, place.y1) - max(box.y0, place.y0)
+            assert wide < 1.5 or high < 1.5, (plot.name, one, other)
+        for axes in figure.axes:
+            assert axes.has_data(), (plot.name, axes.get_title())
+
+
+def test_tables_stand_side_by_side_with_only_the_rows_that_were_played(uneven_view):
+    for name, rows in (
+        # Rulesets by line-ups: 2 and 5 seats share their labels.
+        ("outcomes", {"2 seats": 3, "5 seats": 3, "6 seats": 1, "3 seats": 12, "4 seats": 6}),
+        ("turns", {"2 seats": 3, "5 seats": 3, "6 seats": 1, "3 seats": 1, "4 seats": 1}),
+    ):
+        figure = named(uneven_view, name)
+        found = {axes.get_title(loc="left"): axes for axes in figure.axes}
+        assert found.keys() == rows.keys()
+        labels = {
+            title: len([t for t in axes.get_yticklabels() if t.get_text()]) for title, axes in found.items()
+        }
+        played = {title: n for title, n in rows.items() if title in ("2 seats", "6 seats")}
+        assert {title: labels[title] for title in played} == played
+        assert labels["5 seats"] == 0
+
+
+def test_games_that_all_end_alike_get_no_figure(sweep, tables):
+    metrics, contrasts = tables
+    outcome = metrics["metric"] == "outcome"
+    alike = metrics.copy()
+    alike.loc[outcome, "estimate"] = (metrics.loc[outcome, "key"] == "win").astype(float)
+    (one,) = views(sweep, alike, contrasts)
+    assert "outcomes" not in [plot.name for plot in plan([one])["paijie"]]
+
+
+def test_who_loses_has_a_figure_of_its_own(uneven_view):
+    names = [plot.name for plot in plan([uneven_view])["paijie"]]
+    assert names[:2] == ["win_share_by_position", "loss_share_by_position"]
+    winners, losers = (named(uneven_view, name) for name in names[:2])
+    assert [axes.get_ylabel() for axes in losers.axes] == ["5 seats\nlost games, %"]
+    assert not any("5 seats" in axes.get_ylabel() for axes in winners.axes)
+    assert "an even split of the lost games" in caption_of(losers)
+    assert "all others share the win" in caption_of(named(uneven_view, "win_share_by_aces_kings"))
+
+
+def test_only_numbers_are_joined_by_lines(uneven_view):
+    """An axis of words or versions has no order that a line could follow, and `none` is no number."""
+    for name, joined in (("steps_words", 0), ("steps_numbers", 3)):
+        for axes in named(uneven_view, name).axes:
+            places = [
+                line.get_xdata()
+                for line in axes.lines
+                if line.get_linestyle() == "-" and line.get_color() in drawing_sheet.COLOURS
+            ]
+            assert {len(x) for x in places} <= {joined}
+            assert name == "steps_words" or len(places) == 2
+    assert "Lines join numbers only." in caption_of(named(uneven_view, "steps_numbers"))
+
+
+def test_steps_show_the_familys_line_ups_beside_each_other(uneven_view):
+    figure = named(uneven_view, "steps_words")
+    assert "careful" not in words_of(figure)
+    axes = figure.axes[0]
+    markers = [x for line in axes.lines if line.get_marker() not in ("None", "") for x in line.get_xdata()]
+    assert len(markers) == len(set(markers)) == 3 * 2 * 2
+
+
+def test_what_never_differs_is_said_and_not_drawn(uneven):
+    sweep, metrics, contrasts = uneven
+    constant = metrics.copy()
+    turns = (metrics["metric"] == "turns") & (metrics["key"] == "mean")
+    constant.loc[turns, ["estimate", "low", "high"]] = 52.0, 51.998, 52.002
+    (one,) = views(sweep, constant, contrasts)
+    figure = named(one, "steps_words")
+    assert "turns" not in [axes.get_title(loc="left") for axes in figure.axes]
+    assert "Equal in all of them: turns" in caption_of(figure)
+    assert "+5.2e1" not in words_of(figure)
+
+
+def forest_of(shown: view.View, **effects: float) -> Figure:
+    families, _ = faces()
+    with mpl.rc_context({**drawing_sheet.RC, "font.family": families}):
+        return plots.forest(
+            shown,
+            [comparison("random", **effects), comparison("careful", **effects)],
+            lambda sheet, c: sheet.say("seats", n=c.seats),
+            Sheet("en", families),
+            "title",
+        )
+
+
+def test_one_huge_effect_does_not_flatten_the_others(shown):
+    others = {"kings": 0.5, "queens": -0.4, "sets": 0.3, "aces": 0.2, "jacks": 0.15}
+    figure = forest_of(shown, turns=-35.0, **others)
+    (axes,) = figure.axes
+    low, high = axes.get_xlim()
+    assert -1 < low < -0.45
+    assert 0.55 < high < 1
+    assert [text.get_text() for text in axes.texts] == ["← -35.0", "← -35.0"]
+    assert "Arrows: beyond the axis, which is cut; the number is the effect." in caption_of(figure)
+
+
+def test_an_effect_without_any_variation_is_an_arrow(shown):
+    one = comparison("random", kings=0.5)
+    one.differences["turns", "mean"] = Difference(99, -3.0, -3.0, -3.0, 0.0, "lower", 0.0)
+    families, _ = faces()
+    figure = plots.forest(shown, [one], lambda sheet, c: "seats", Sheet("en", families), "title")
+    assert [text.get_text() for text in figure.axes[0].texts] == ["← -∞"]
+
+
+@pytest.mark.parametrize("largest", [0.5, 2.0])
+def test_ordinary_effects_are_not_cut(shown, largest):
+    figure = forest_of(shown, turns=largest, kings=0.5, queens=-0.4, sets=0.3, aces=0.2)
+    assert not figure.axes[0].texts
+    assert "Arrows" not in caption_of(figure)
+
+
+def test_an_only_joker_is_just_the_joker(sweep, tables):
+    metrics, contrasts = tables
+    (two,) = views(sweep, metrics, contrasts)
+    (one,) = views(sweep, metrics[metrics["key"] != "RJ"], contrasts)
+    assert (two.card("BJ"), one.card("BJ"), one.card("S7")) == ("BJ", "Joker", "♠7")
+    assert "BJ, RJ" in words_of(named(two, "win_share_by_card"))
+    assert "BJ" not in words_of(named(one, "win_share_by_card"))
+
+
+def test_line_ups_whose_games_never_end_are_named_and_left_out(sweep, tables):
+    metrics, contrasts = tables
+    stalled = metrics.copy()
+    never = (metrics["lineup"] == "careful") & (metrics["metric"] == "win_share")
+    stalled.loc[never, ["estimate", "low", "high"]] = 0.0, 0.0, 0.001
+    (one,) = views(sweep, stalled, contrasts)
+    for name in ("win_share_by_position", "win_share_by_card", "win_share_by_jokers"):
+        figure = named(one, name)
+        assert "Not shown: Careful, whose games hardly ever end." in caption_of(figure)
+        titles = [axes.get_title(loc="left") for axes in figure.axes]
+        assert "Careful" not in titles
+        assert "Careful" not in [text.get_text() for legend in figure.legends for text in legend.texts]
+
+
+def test_a_games_name_stands_once_in_a_title(sweep, tables, tmp_path):
+    text = SWEEP.replace("{en: Two, zh-Hant: 兩套}", '{en: "Pai Jie: two", zh-Hant: "牌接：兩套"}')
+    families = sweep_of(
+        tmp_path,
+        text.replace(
+            "rulesets: [paijie/v1.0, paijie/v1.1], seats: [2, 3]",
+            "rulesets: [paijie/h0, paijie/v1.0, paijie/v1.1], seats: [2, 3]",
+        ),
+    )
+    (one,) = views(families, metrics_of(families), contrasts_of(families))
+    titles = [plot.title["en"] for plot in figures._plots(one, True)]
+    assert "Pai Jie: two: key measures" in titles
+    assert all(title.count("Pai Jie") == 1 for title in titles)
 
 
 # --- The terminal -----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import errno
 import itertools
 import os
 import shutil
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +21,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim import store as store_module
-from sim.store import Range, Store, StoreError, Tally, cover, decode, encode, group_key, source_digest
+from sim.store import (
+    Range,
+    Store,
+    StoreError,
+    Tally,
+    cover,
+    decode,
+    encode,
+    group_key,
+    replace_file,
+    source_digest,
+)
 
 KEY = "0123456789abcdef" * 4
 OTHER = "fedcba9876543210" * 4
@@ -168,14 +180,14 @@ def test_prune_and_forget(tmp_path: Path) -> None:
 
 
 def test_only_old_temporary_files_are_removed(tmp_path: Path) -> None:
-    old, young = tmp_path / "a.1-2.tmp", tmp_path / "b.1-2.tmp"
-    for path in (old, young):
+    old, young, foreign = (tmp_path / name for name in ("a.1-2.tmp", "b.1-2.tmp", "mine.tmp"))
+    for path in (old, young, foreign):
         path.touch()
-    (tmp_path / "folder.tmp").mkdir()
-    for path in (old, tmp_path / "folder.tmp"):
+    (tmp_path / "folder.1-2.tmp").mkdir()
+    for path in (old, foreign, tmp_path / "folder.1-2.tmp"):
         os.utime(path, (time.time() - 4000, time.time() - 4000))
     Store(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.1-2.tmp", "folder.tmp"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.1-2.tmp", "folder.1-2.tmp", "mine.tmp"]
 
 
 def assert_one_line(error: pytest.ExceptionInfo[StoreError], *parts: str) -> None:
@@ -213,6 +225,40 @@ def test_disk_full_leaves_nothing_behind(
         store.save(KEY, PART, example())
     assert_one_line(error, "No space left on device")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_several_writers_of_one_file_leave_one_whole_version(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.csv"
+    versions = [bytes([digit]) * 300_000 for digit in range(4)]
+    threads = [
+        threading.Thread(target=lambda data=data: [replace_file(path, data) for _ in range(10)])
+        for data in versions
+    ]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        assert not path.exists() or path.read_bytes() in versions
+    assert path.read_bytes() in versions
+    assert [file.name for file in tmp_path.iterdir()] == ["metrics.csv"]
+
+
+@pytest.mark.parametrize("function", ["fsync", "replace"])
+@pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_a_file_that_cannot_be_replaced_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, problem: BaseException
+) -> None:
+    def fail(*args: object) -> None:
+        raise problem
+
+    path = tmp_path / "metrics.csv"
+    path.write_text("old")
+    monkeypatch.setattr(os, function, fail)
+    with pytest.raises((StoreError, KeyboardInterrupt)) as error:
+        replace_file(path, b"new")
+    if isinstance(problem, OSError):
+        assert_one_line(error, "metrics.csv: cannot be written: No space left on device")
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["metrics.csv"]
 
 
 def failing(code: int) -> Any:
@@ -330,6 +376,13 @@ class StandInPlayer:
     title: str
     kind: str
     weights: dict[str, Any]
+    search: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class StandInSearch:
+    playouts: int
+    plays_out: StandInPlayer
 
 
 def group(**changes: Any) -> Any:
@@ -339,6 +392,7 @@ def group(**changes: Any) -> Any:
         "game": "a",
         "seats": 2,
         "lineup": (player, player),
+        "fitted": (),
         "seed": 1,
         "games": 100,
         "arms": tuple(arm(limit) for limit in (7, 10)),
@@ -348,11 +402,15 @@ def group(**changes: Any) -> Any:
 
 
 def arm(limit: int | None, name: str = "a/v1") -> Any:
-    return SimpleNamespace(game="a", name=name, resolved=lambda: {"limit": limit, "jokers": True})
+    return SimpleNamespace(game="a", name=name, settings=lambda: {"limit": limit, "jokers": True})
 
 
 def player(**changes: Any) -> StandInPlayer:
     return dataclasses.replace(group().lineup[0], **changes)
+
+
+def searcher(playouts: int, **changes: Any) -> StandInPlayer:
+    return player(search=StandInSearch(playouts, player(**changes)))
 
 
 @pytest.mark.parametrize(
@@ -365,6 +423,8 @@ def player(**changes: Any) -> StandInPlayer:
         {"arms": (arm(7), arm(None))},
         {"lineup": (player(), player(weights={"a": {"main": {"gap": -41}}}))},
         {"lineup": (player(), player(kind="random"))},
+        {"lineup": (player(), searcher(100))},
+        {"fitted": ((player(), player(kind="random")), (player(), player()))},
         {"contrasts": ()},
         {"contrasts": (SimpleNamespace(family="limits", terms=((0, 1), (1, -1))),)},
     ],
@@ -385,6 +445,13 @@ def test_key_depends_on(sources: Path, changes: dict[str, Any]) -> None:
 )
 def test_key_does_not_depend_on(sources: Path, changes: dict[str, Any]) -> None:
     assert group_key(group(**changes)) == group_key(group())
+
+
+def test_key_depends_on_how_a_player_searches(sources: Path) -> None:
+    key = group_key(group(lineup=(searcher(100),)))
+    assert group_key(group(lineup=(searcher(100, name="keen", title="Keen"),))) == key
+    assert group_key(group(lineup=(searcher(101),))) != key
+    assert group_key(group(lineup=(searcher(100, kind="random"),))) != key
 
 
 def test_key_changes_with_the_sources(sources: Path) -> None:

@@ -105,6 +105,11 @@ def test_a_sweep_fills_its_folder_and_a_second_run_changes_nothing() -> None:
     assert again.stdout.splitlines()[-1] == f"{folder}/report.zh-Hant.md"
     assert content(folder) == before
 
+    figure = next(Path(folder, "figures").glob("*.png"))
+    figure.unlink()
+    figure.mkdir()
+    assert refused("report", folder) == f"{figure}: cannot be written: Is a directory\n"
+
 
 @pytest.mark.usefixtures("unreported")
 def test_tables_do_not_depend_on_jobs_and_chunks() -> None:
@@ -216,6 +221,32 @@ def test_a_killed_sweep_goes_on_to_the_same_tables(whole: Callable[[], list[byte
     assert tables("killed") == whole()
 
 
+def test_a_user_in_a_hurry_finds_all_whole(whole: Callable[[], list[bytes]]) -> None:
+    process = started("stopped")
+    for _ in range(4):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.03)
+    text, message = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert text == ""
+    assert "Traceback" not in message
+    assert "nothing is lost. To go on: fairdeal sweep small.yaml" in message.splitlines()[-1]
+    assert found_games(swept("--games", 40000, "--out", "stopped")) > 0
+    assert tables("stopped") == whole()
+
+
+@pytest.mark.slow
+def test_two_sweeps_in_one_folder_both_end_well(whole: Callable[[], list[bytes]]) -> None:
+    first, second = started("shared"), started("shared", "--seed", "6")
+    for process in (first, second):
+        _, message = process.communicate()
+        assert process.returncode == 0, message
+    assert not list(Path("shared").rglob("*.tmp"))
+    swept("--games", 40000, "--out", "shared")
+    assert tables("shared") == whole()
+    assert run("report", "shared").exit_code == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sweep_says_how_to_go_on(number: int, whole: Callable[[], list[bytes]]) -> None:
     process = started("stopped", "--fresh")
@@ -255,9 +286,28 @@ def test_report_refuses_what_is_no_complete_results_folder() -> None:
         text = (folder / name).read_text(encoding="utf-8")
         (folder / name).unlink()
         assert f"{name} is missing" in refused("report", folder)
-        (folder / name).write_text("x\n1\n", encoding="utf-8")
-        assert name in refused("report", folder)
-        (folder / name).write_text(text, encoding="utf-8")
-    for text in ("{", "[]", "{}"):
-        (folder / "manifest.json").write_text(text)
-        assert "manifest.json" in refused("report", folder)
+        for damaged in ("x\n1\n", text[:-20], text.replace("a", "\0"), ""):
+            (folder / name).write_text(damaged, encoding="utf-8")
+            assert f"{name}: damaged, or changed" in refused("report", folder)
+        (folder / name).unlink()
+        (folder / name).mkdir()
+        assert f"{name} is missing" in refused("report", folder)
+        (folder / name).rmdir()
+        (folder / name).write_text(text.replace("\n", "\r\n"), encoding="utf-8", newline="")
+    assert run("report", folder).exit_code == 0
+    good = manifest("reports/small")
+    for damaged in ("{", "[]", "{}", "[" * 100_000, "\udcff", json.dumps({**good, "cells": ["x"]})):
+        (folder / "manifest.json").write_bytes(damaged.encode(errors="surrogateescape"))
+        assert "manifest.json: not a manifest of results" in refused("report", folder)
+
+
+@pytest.mark.usefixtures("unreported")
+def test_report_refuses_a_folder_in_which_something_stands_in_its_way() -> None:
+    swept("--games", 20)
+    folder = Path("reports/small")
+    (folder / "figures").touch()
+    assert "figures is a file, not a folder" in refused("report", folder)
+    (folder / "figures").unlink()
+    (folder / "report.en.md").mkdir()
+    assert "report.en.md is a folder, not a file" in refused("report", folder)
+    assert "no such folder" in refused("report", "x" * 300)

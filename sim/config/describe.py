@@ -9,12 +9,12 @@ from typing import Any, cast
 from pydantic.fields import FieldInfo
 
 import sim.games
-from sim.config.document import ConfigError, Document, read_document, shown_path
+from sim.config.document import ConfigError, Document, read_document, shorten, shown_path
 from sim.config.models import LANGUAGES, TITLE_SCHEMA
 from sim.config.players import MOST_WEIGHT, load_player
 from sim.config.rulesets import load_ruleset, presets
 from sim.config.sweeps import SweepFile, load_sweep
-from sim.config.values import Choices, Value, choices_of, nearest, shown
+from sim.config.values import MOST_ROUNDS, ROUNDS, Choices, Value, choices_of, nearest, shown
 from sim.games import Game
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
@@ -23,6 +23,8 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         "toggles": "Toggles",
         "intro": "Each is one line under `toggles:` in a ruleset file. The default is in bold.",
         "table": "| key | rule | values | what it decides, and why the default |",
+        "rounds": "Beside `toggles:`, `rounds: 5` makes a game a match of five rounds (1..{most}; **1**), each dealt "
+        "anew; the best total score wins, or without scores the most rounds won.",
         "presets": "Rulesets",
         "same": "all defaults",
     },
@@ -31,6 +33,8 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         "toggles": "規則開關",
         "intro": "每項都是規則檔中 `toggles:` 之下的一行；粗體為預設值。",
         "table": "| 鍵 | 規則編號 | 可用的值 | 決定什麼，以及預設的理由 |",
+        "rounds": "與 `toggles:` 並列的 `rounds: 5` 使一局成為五輪的比賽（1..{most}；**1**），每輪重新發牌；"
+        "總分最佳者勝，不計分的遊戲則贏最多輪者勝。",
         "presets": "現成規則",
         "same": "全部預設",
     },
@@ -55,11 +59,12 @@ def describe_game(game: str, language: str = "en") -> str:
         about = _about(field)
         values = _values(choices_of(field), field.default)
         lines.append(f"| `{key}` | {about['rule']} | {values} | {about[language]} |")
+    lines += ["", words["rounds"].format(most=MOST_ROUNDS)]
     lines += ["", f"## {words['presets']}", ""]
     for path in presets(game).values():
         ruleset = load_ruleset(path)
-        changes = _differences(entry, ruleset.resolved(), words)
-        lines.append(f"- `{ruleset.name}`, {ruleset.title[language]}: {changes}")
+        changes = ", ".join(f"`{key}: {shown(value)}`" for key, value in ruleset.changes().items())
+        lines.append(f"- `{ruleset.name}`, {ruleset.title[language]}: {changes or words['same']}")
     return "\n".join(lines) + "\n"
 
 
@@ -67,7 +72,7 @@ def _game(name: str) -> Game:
     games = sim.games.games()
     if name not in games:
         raise ConfigError(
-            f"no game is called '{shown(name)}'{nearest(name, games)}; known: {', '.join(games)}"
+            f"no game is called '{shorten(name)}'{nearest(name, games)}; known: {', '.join(games)}"
         )
     return games[name]
 
@@ -85,20 +90,11 @@ def _values(choices: Choices, default: Value) -> str:
     return " / ".join(usual if word == shown(default) else word for word in words)
 
 
-def _differences(game: Game, values: Mapping[str, Value], words: Mapping[str, str]) -> str:
-    changes = [
-        f"`{key}: {shown(value)}`"
-        for key, value in values.items()
-        if value != game.Toggles.model_fields[key].default
-    ]
-    return ", ".join(changes) or words["same"]
-
-
 def json_schema(kind: str) -> dict[str, Any]:
     """The JSON schema of a file, for editors.
 
     Args:
-        kind: `player`, `sweep`, or a game's name for its rulesets.
+        kind: `player`, `sweep`, `position`, or a game's name for its rulesets.
     Raises:
         ConfigError: for any other word.
     """
@@ -106,11 +102,13 @@ def json_schema(kind: str) -> dict[str, Any]:
         schema = _player_schema()
     elif kind == "sweep":
         schema = SweepFile.model_json_schema()
+    elif kind == "position":
+        schema = _position_schema()
     elif kind in sim.games.games():
         schema = _ruleset_schema(sim.games.games()[kind])
     else:
-        known = ["player", "sweep", *sim.games.games()]
-        raise ConfigError(f"no schema for '{shown(kind)}'{nearest(kind, known)}; known: {', '.join(known)}")
+        known = ["player", "sweep", "position", *sim.games.games()]
+        raise ConfigError(f"no schema for '{shorten(kind)}'{nearest(kind, known)}; known: {', '.join(known)}")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -118,7 +116,7 @@ def _mapping(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False, **more}
 
 
-def _ruleset_schema(game: Game) -> dict[str, Any]:
+def _toggles_schema(game: Game) -> dict[str, Any]:
     toggles = {}
     for key, field in game.Toggles.model_fields.items():
         about = _about(field)
@@ -128,12 +126,31 @@ def _ruleset_schema(game: Game) -> dict[str, Any]:
             "default": field.default,
             "description": description,
         }
+    return _mapping(toggles)
+
+
+def _position_schema() -> dict[str, Any]:
+    """A position of any game: which game's keys it may have is told by the name of its ruleset, if not by its path."""
+    shapes: list[dict[str, Any]] = []
+    definitions: dict[str, Any] = {}
+    for game in sim.games.games().values():
+        shape = game.Position.model_json_schema(ref_template=f"#/$defs/{game.name}.{{model}}")
+        own = shape.pop("$defs", {})
+        definitions |= {f"{game.name}.{name}": definition for name, definition in own.items()}
+        shape["properties"]["ruleset"] = {"type": "string", "pattern": rf"^{game.name}(/.+)?$|\.ya?ml$"}
+        shape["properties"]["toggles"] = _toggles_schema(game)
+        shapes.append(shape)
+    return {"anyOf": shapes, "$defs": definitions}
+
+
+def _ruleset_schema(game: Game) -> dict[str, Any]:
     return _mapping(
         {
             "game": {"const": game.name},
             "extends": {"type": "string"},
             "title": TITLE_SCHEMA,
-            "toggles": _mapping(toggles),
+            ROUNDS: {"type": "integer", "minimum": 1, "maximum": MOST_ROUNDS, "default": 1},
+            "toggles": _toggles_schema(game),
         }
     )
 
@@ -171,9 +188,10 @@ def check_file(path: str | Path) -> str:
     kind = _kind(read_document(path))
     if kind == "ruleset":
         ruleset = load_ruleset(path)
-        defaults = _game(ruleset.game).Toggles().model_dump()
-        changes = sum(value != defaults[key] for key, value in ruleset.resolved().items())
-        what = f"{ruleset.name}, {changes} of {len(defaults)} toggles not at the default"
+        toggles = ruleset.resolved()
+        changes = len(ruleset.changes().keys() & toggles.keys())
+        what = f"{ruleset.name}, {changes} of {len(toggles)} toggles not at the default"
+        what += f", rounds {ruleset.rounds}" if ruleset.rounds > 1 else ""
     elif kind == "player":
         player = load_player(path)
         what = f"{player.name}, {player.kind}" + "".join(f", {game}" for game in player.weights)
@@ -203,6 +221,7 @@ def _kind(document: Document) -> str:
         "extends": "ruleset",
         "game": "ruleset",
         "title": "ruleset",
+        ROUNDS: "ruleset",
     }
     for key, kind in marks.items():
         if key in document.data:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,9 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 16
+MAX_TITLE = 200
+MAX_NAME = 100
+"""Characters of a title, and of a name that titles are made of."""
 
 KeyPath = tuple[str | int, ...]
 """Where a value stands inside a document, such as ("families", 0, "seats", 1)."""
@@ -70,6 +74,16 @@ def key_text(path: KeyPath) -> str:
 def shorten(text: str) -> str:
     """At most 40 characters of `text`."""
     return text if len(text) <= 40 else text[:37] + "..."
+
+
+def name_fault(text: str, most: int = MAX_NAME) -> str:
+    """Why `text` cannot be shown as a name or title: too long, or it steers the terminal; nothing when it can."""
+    if len(text) > most:
+        return f"{len(text)} characters; the most are {most}"
+    for sign in text:
+        if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            return f"character U+{ord(sign):04X} cannot be shown; use plain text on one line"
+    return ""
 
 
 def shown_path(path: Path) -> str:
@@ -138,6 +152,8 @@ def _read_text(path: Path) -> str:
         raise ConfigError(f"{name}: no such file")
     if not path.is_file():
         raise ConfigError(f"{name}: not a file")
+    if fault := name_fault(path.name):
+        raise ConfigError(f"{name}: a file's name: {fault}")
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)

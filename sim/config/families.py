@@ -16,7 +16,7 @@ from sim.config.groups import Family, Pattern
 from sim.config.models import LISTED, FileModel, Name, Numbers, Texts, Title, Values
 from sim.config.players import Player, player_path, read_player
 from sim.config.rulesets import Ruleset, check_seats, read_ruleset, ruleset_path
-from sim.config.values import Value, parse_value, shown, toggle_choices
+from sim.config.values import Value, parse_value, setting_choices, shown
 
 MOST_ARMS = 1000
 """A family with more rulesets than this is a slip, or a job for several sweeps."""
@@ -55,7 +55,7 @@ class Sources:
         if ref not in self.rulesets:
             ruleset = read_ruleset(ruleset_path(ref, self.folder, functools.partial(self.document.error, at)))
             for other in self.rulesets.values():
-                if other.name == ruleset.name and other.toggles != ruleset.toggles:
+                if other.name == ruleset.name and other.content != ruleset.content:
                     text = f"another ruleset is called {ruleset.name} too; rename one of the files"
                     raise self.document.error(at, text)
             self.rulesets[ref] = ruleset
@@ -106,9 +106,9 @@ def with_common_names(families: Sequence[Family]) -> tuple[Family, ...]:
     for arm in sorted(
         (arm for family in families for arm in family.rulesets), key=lambda arm: "+" in arm.version
     ):
-        named.setdefault((arm.game, arm.toggles), arm)
+        named.setdefault(arm.content, arm)
     return tuple(
-        dataclasses.replace(family, rulesets=tuple(named[arm.game, arm.toggles] for arm in family.rulesets))
+        dataclasses.replace(family, rulesets=tuple(named[arm.content] for arm in family.rulesets))
         for family in families
     )
 
@@ -121,7 +121,7 @@ def _grid(
     for key, raw in file.grid.items():
         inside = (*at, "grid", key)
         for base in bases:
-            choices = toggle_choices(type(base.toggles), key, document, inside)
+            choices = setting_choices(type(base.toggles), key, document, inside)
             values = [
                 parse_value(choices, value, document, (*inside, index)) for index, value in enumerate(raw)
             ]
@@ -151,9 +151,9 @@ def _check_contrast(document: Document, file: FamilyFile, arms: Sequence[Ruleset
         raise document.error(inside, "factorial needs one ruleset and a grid of two toggles, two values each")
     names: dict[object, str] = {}
     for arm in arms:
-        if arm.toggles in names:
-            raise document.error((*at, "rulesets"), f"{names[arm.toggles]} and {arm.name} are the same rules")
-        names[arm.toggles] = arm.name
+        if arm.content in names:
+            raise document.error((*at, "rulesets"), f"{names[arm.content]} and {arm.name} are the same rules")
+        names[arm.content] = arm.name
 
 
 def _check_seats(document: Document, file: FamilyFile, arms: Sequence[Ruleset], at: KeyPath) -> None:

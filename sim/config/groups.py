@@ -51,6 +51,7 @@ class Group:
         seed: the seed of the deals.
         games: how many deals.
         game: the game's name.
+        fitted: where a player stands for weights trained for the ruleset, the line-up of every arm with these.
     """
 
     seats: int
@@ -60,6 +61,11 @@ class Group:
     seed: int
     games: int
     game: str
+    fitted: tuple[tuple[Player, ...], ...] = ()
+
+    def players(self, arm: int) -> tuple[Player, ...]:
+        """The player of every seat who plays under an arm's ruleset."""
+        return self.fitted[arm] if self.fitted else self.lineup
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from sim.config.document import ConfigError, Document, Position
+from sim.config.document import MAX_TITLE, ConfigError, Document, Position, name_fault
 from sim.config.values import nearest, shown, unknown_key
 
 LANGUAGES = ("en", "zh-Hant")
@@ -29,26 +29,41 @@ class FileModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+def _checked_title(title: str) -> str:
+    if fault := name_fault(title, MAX_TITLE):
+        raise ValueError(fault)
+    return title
+
+
+TitleText = Annotated[str, AfterValidator(_checked_title)]
+
+
 class _Title(FileModel):
-    en: str = ""
-    zh: str = Field("", alias="zh-Hant")
+    en: TitleText = ""
+    zh: TitleText = Field("", alias="zh-Hant")
 
     @model_validator(mode="before")
     @classmethod
     def _from_text(cls, value: Any) -> Any:
-        return {"en": value} if isinstance(value, str) else value
+        """A text checked here is blamed on `title`, which has no key `en` in the file."""
+        return {"en": _checked_title(value)} if isinstance(value, str) else value
 
     def words(self) -> dict[str, str]:
         """{"en": ..., "zh-Hant": ...}"""
         return {"en": self.en or self.zh, "zh-Hant": self.zh or self.en}
 
 
+TITLE_TEXT_SCHEMA = {
+    "type": "string",
+    "maxLength": MAX_TITLE,
+    "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*$",
+}
 TITLE_SCHEMA = {
     "anyOf": [
-        {"type": "string"},
+        TITLE_TEXT_SCHEMA,
         {
             "type": "object",
-            "properties": {language: {"type": "string"} for language in LANGUAGES},
+            "properties": dict.fromkeys(LANGUAGES, TITLE_TEXT_SCHEMA),
             "additionalProperties": False,
         },
     ]

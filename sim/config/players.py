@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 import sim.games
 from sim.config import document as files
-from sim.config.document import ConfigError, Document, KeyPath, read_document
+from sim.config.document import ConfigError, Document, KeyPath, read_document, shorten
 from sim.config.models import FileModel, Title, validate
 from sim.config.rulesets import Blame, is_path
-from sim.config.values import nearest, shown, unknown_key
+from sim.config.values import nearest, unknown_key
 
 MOST_WEIGHT = 1_000_000
 """Keeps a sum of weighted features far inside 64 bits."""
@@ -24,7 +24,10 @@ Weights = dict[str, dict[str, dict[str, int]]]
 """game -> phase -> feature -> weight; what is not named weighs 0."""
 
 
-Kind = Literal["random", "weights", "search"]
+Kind = Literal["random", "weights", "search", "adapted"]
+
+Restrictions = dict[str, dict[str, list[str]]]
+"""game -> phase -> names of features."""
 
 
 class PlayerFile(FileModel):
@@ -33,6 +36,9 @@ class PlayerFile(FileModel):
     title: Title | None = None
     kind: Kind
     games: dict[str, dict[str, dict[str, Weight]]] = {}
+    forbid: Restrictions = {}
+    prefer: Restrictions = {}
+    trained: dict[str, Any] | None = None
     playouts: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     samples: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     exploration: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -62,19 +68,25 @@ class SearchSettings:
 @dataclass(frozen=True)
 class Player:
     """A way to play: `random` picks uniformly among the legal moves, `weights` the move of the largest weighted sum,
-    `search` the one that does best in play-outs."""
+    `search` the one that does best in play-outs; `adapted` stands for weights trained for the ruleset that is played.
+
+    Weights may be restricted: of the moves of a phase, none is made for which a feature that `forbid` names is larger
+    than for another, nor one for which a feature that `prefer` names is smaller.
+    """
 
     name: str
     kind: Kind
     title: Mapping[str, str] = field(hash=False)
     weights: Weights = field(hash=False)
     search: SearchSettings | None = None
+    forbid: Restrictions = field(default_factory=dict, hash=False)
+    prefer: Restrictions = field(default_factory=dict, hash=False)
 
     def plays(self, game: str) -> bool:
         """Whether this player knows how to play `game`."""
         if self.search:
             return self.search.plays_out.plays(game)
-        return self.kind == "random" or game in self.weights
+        return self.kind in ("random", "adapted") or game in self.weights
 
 
 def load_player(ref: str | Path) -> Player:
@@ -96,7 +108,7 @@ def player_path(ref: str | Path, folder: Path, blame: Blame) -> Path:
     known = {path.stem: path for path in sorted((files.CONFIGS / "players").glob("*.yaml"))}
     if ref not in known:
         raise blame(
-            f"no player is called '{shown(ref)}'{nearest(str(ref), known)}; known: {', '.join(known)}"
+            f"no player is called '{shorten(str(ref))}'{nearest(str(ref), known)}; known: {', '.join(known)}"
         )
     return known[str(ref)]
 
@@ -110,40 +122,42 @@ def read_player(path: Path) -> Player:
 def make_player(name: str, content: PlayerFile, document: Document, at: KeyPath) -> Player:
     """The player described by `content`, which stands at key path `at` of `document`."""
     title = content.title.words() if content.title else {"en": name, "zh-Hant": name}
-    _check_keys(content, document, at)
+    for key in content.model_fields_set - {"title", "kind", *KEYS[content.kind]}:
+        raise document.error((*at, key), f"a player of kind {content.kind} has no such key")
     if content.kind == "search":
         return Player(name, content.kind, title, {}, _search_settings(content, document, at))
-    at = (*at, "games")
     if content.kind == "weights" and not content.games:
-        raise document.error(at, "missing; a player of kind weights needs weights for at least one game")
-    known = sim.games.games()
-    for game, phases in content.games.items():
-        if game not in known:
-            raise document.error((*at, game), unknown_key(game, known, "game"))
-        features = [feature.name for feature in known[game].features]
-        for phase, weights in phases.items():
-            if phase not in known[game].phases:
-                raise document.error((*at, game, phase), unknown_key(phase, known[game].phases, "phase"))
-            for feature in weights:
-                if feature not in features:
-                    raise document.error(
-                        (*at, game, phase, feature), unknown_key(feature, features, "feature")
-                    )
-    return Player(name, content.kind, title, content.games)
+        raise document.error(
+            (*at, "games"), "missing; a player of kind weights needs weights for at least one game"
+        )
+    for key in ("games", "forbid", "prefer"):
+        _check_names(getattr(content, key), document, (*at, key))
+    return Player(name, content.kind, title, content.games, forbid=content.forbid, prefer=content.prefer)
 
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "random": (),
-    "weights": ("games",),
+    "weights": ("games", "forbid", "prefer", "trained"),
     "search": ("playouts", "samples", "exploration", "plays_out", "aim"),
+    "adapted": ("forbid", "prefer"),
 }
 """The keys that each kind of player has beside title and kind."""
 
 
-def _check_keys(content: PlayerFile, document: Document, at: KeyPath) -> None:
-    """Refuse a key that the player's kind has no use for."""
-    for key in content.model_fields_set - {"title", "kind", *KEYS[content.kind]}:
-        raise document.error((*at, key), f"a player of kind {content.kind} has no such key")
+def _check_names(games: Mapping[str, Mapping[str, Iterable[str]]], document: Document, at: KeyPath) -> None:
+    """Refuse the name of a game, phase or feature that there is not."""
+    known = sim.games.games()
+    for game, phases in games.items():
+        if game not in known:
+            raise document.error((*at, game), unknown_key(game, known, "game"))
+        features = [feature.name for feature in known[game].features]
+        for phase, named in phases.items():
+            if phase not in known[game].phases:
+                raise document.error((*at, game, phase), unknown_key(phase, known[game].phases, "phase"))
+            for place, feature in enumerate(named):
+                where = (*at, game, phase, place if isinstance(named, list) else feature)
+                if feature not in features:
+                    raise document.error(where, unknown_key(feature, features, "feature"))
 
 
 PLAYOUTS, PLAYOUTS_A_SAMPLE, EXPLORATION = 100, 4, 0.7

@@ -9,15 +9,24 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, cast
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 import sim.games
 from sim.config import document as files
-from sim.config.document import ConfigError, Document, KeyPath, read_document, resolve
+from sim.config.document import ConfigError, Document, KeyPath, read_document, resolve, shorten
 from sim.config.models import FileModel, Title, validate
-from sim.config.values import Value, nearest, parse_toggle, parse_toggles, shown
+from sim.config.values import (
+    MOST_ROUNDS,
+    ROUNDS,
+    Value,
+    nearest,
+    parse_toggles,
+    parse_value,
+    setting_choices,
+    shown,
+)
 from sim.games import Game, ToggleModel
 
 Blame = Callable[[str], ConfigError]
@@ -26,12 +35,16 @@ Blame = Callable[[str], ConfigError]
 NO_OVERRIDES: Mapping[str, str] = {}
 
 
+Rounds = Annotated[int, Field(ge=1, le=MOST_ROUNDS)]
+
+
 class RulesetFile(FileModel):
     """The keys of a ruleset file."""
 
     game: str | None = None
     extends: str | None = None
     title: Title | None = None
+    rounds: Rounds = 1
     toggles: dict[str, Any] = {}
 
 
@@ -39,8 +52,8 @@ class RulesetFile(FileModel):
 class Ruleset:
     """A game with every toggle set.
 
-    `version` is the file's name without its ending, plus `+key=value` for every toggle changed since; `seats` is
-    the least and the most.
+    `version` is the file's name without its ending, plus `+key=value` for every setting changed since; `seats` is
+    the least and the most; with more than one of `rounds` a game is a match of so many.
     """
 
     game: str
@@ -48,34 +61,51 @@ class Ruleset:
     title: Mapping[str, str] = field(hash=False)
     toggles: ToggleModel
     seats: tuple[int, int]
+    rounds: int = 1
 
     @property
     def name(self) -> str:
         """`game/version`"""
         return f"{self.game}/{self.version}"
 
+    @property
+    def content(self) -> tuple[str, ToggleModel, int]:
+        """What is played, whatever its name: equal for equal rules."""
+        return self.game, self.toggles, self.rounds
+
     def resolved(self) -> dict[str, Value]:
         """Every toggle with its value, in the order of the rules; None stands for `none`."""
         return self.toggles.model_dump()
 
+    def settings(self) -> dict[str, Value]:
+        """Every toggle with its value, and `rounds`."""
+        return {**self.resolved(), ROUNDS: self.rounds}
+
+    def changes(self) -> dict[str, Value]:
+        """Those settings that are not at the game's default."""
+        rounds: dict[str, Value] = {ROUNDS: self.rounds} if self.rounds > 1 else {}
+        return {**self.toggles.model_dump(exclude_defaults=True), **rounds}
+
     def digest(self, seats: int) -> str:
-        """SHA-256 (hex) of the game, the seats and all toggle values: equal for equal rules of any name."""
-        content = json.dumps([self.game, seats, self.resolved()], sort_keys=True)
+        """SHA-256 (hex) of the game, the seats and all settings: equal for equal rules of any name."""
+        content = json.dumps([self.game, seats, self.settings()], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
     def changed(self, values: Mapping[str, Value], blame: Blame = ConfigError) -> Ruleset:
-        """This ruleset with other (allowed) toggle values; a combination that the game rejects is blamed."""
-        now = self.resolved()
+        """This ruleset with other (allowed) settings; a combination that the game rejects is blamed."""
+        now = self.settings()
         new = {key: value for key, value in values.items() if value != now[key]}
         if not new:
             return self
         suffix = "".join(f"+{key}={shown(value)}" for key, value in new.items())
         changes = ", ".join(f"{key} {shown(value)}" for key, value in new.items())
+        rounds = cast(int, new.pop(ROUNDS, self.rounds))
         return dataclasses.replace(
             self,
             version=self.version + suffix,
             title={language: f"{words} ({changes})" for language, words in self.title.items()},
-            toggles=_toggles(type(self.toggles), {**now, **new}, blame),
+            toggles=_toggles(type(self.toggles), {**self.resolved(), **new}, blame),
+            rounds=rounds,
         )
 
 
@@ -91,7 +121,7 @@ def load_ruleset(ref: str | Path, overrides: Mapping[str, str] = NO_OVERRIDES) -
 
     Args:
         ref: a path to a YAML file, `game/version`, or `game` for its `default`.
-        overrides: toggle values that replace the file's, as typed on the command line (--set KEY=VALUE).
+        overrides: settings that replace the file's, as typed on the command line (--set KEY=VALUE).
     Raises:
         ConfigError: for every mistake in the files or the overrides.
     """
@@ -99,7 +129,10 @@ def load_ruleset(ref: str | Path, overrides: Mapping[str, str] = NO_OVERRIDES) -
     model = type(ruleset.toggles)
     raw = {key: resolve(text.strip()) for key, text in overrides.items()}
     options = Document(Path(), {}, {}, {(key,): f"--set: {key}" for key in raw})
-    values = {key: parse_toggle(model, key, value, options, (key,)) for key, value in raw.items()}
+    values = {
+        key: parse_value(setting_choices(model, key, options, (key,)), value, options, (key,))
+        for key, value in raw.items()
+    }
     return ruleset.changed(values, lambda text: ConfigError(f"--set: {text}"))
 
 
@@ -140,11 +173,11 @@ def ruleset_path(ref: str | Path, folder: Path, blame: Blame) -> Path:
         return path
     game, _, version = str(ref).partition("/")
     if game not in sim.games.games():
-        raise blame(f"no game is called '{shown(game)}'{nearest(game, sim.games.games())}")
+        raise blame(f"no game is called '{shorten(game)}'{nearest(game, sim.games.games())}")
     known = presets(game)
     if (version or "default") not in known:
         raise blame(
-            f"{game} has no ruleset '{shown(version)}'{nearest(version, known)}; known: {', '.join(known)}"
+            f"{game} has no ruleset '{shorten(version)}'{nearest(version, known)}; known: {', '.join(known)}"
         )
     return known[version or "default"]
 
@@ -156,20 +189,29 @@ def read_ruleset(path: Path) -> Ruleset:
     layers = _layers(path)
     game = _game_of(layers)
     values: dict[str, Value] = {}
+    rounds = 1
     for document, layer in reversed(layers):
         values |= parse_toggles(game.Toggles, layer.toggles, document, ("toggles",))
+        if ROUNDS in layer.model_fields_set:
+            rounds = layer.rounds
     document, layer = layers[0]
     title = layer.title.words() if layer.title else None
-    return make_ruleset(game, path.stem, title, values, functools.partial(document.error, ("toggles",)))
+    blame = functools.partial(document.error, ("toggles",))
+    return make_ruleset(game, path.stem, title, values, rounds, blame)
 
 
 def make_ruleset(
-    game: Game, version: str, title: Mapping[str, str] | None, values: Mapping[str, Value], blame: Blame
+    game: Game,
+    version: str,
+    title: Mapping[str, str] | None,
+    values: Mapping[str, Value],
+    rounds: int,
+    blame: Blame,
 ) -> Ruleset:
     """A ruleset of `game` with its defaults for all toggles but `values`; a combination it rejects is blamed."""
     toggles = _toggles(game.Toggles, values, blame)
     title = title or {language: f"{words} {version}" for language, words in game.title.items()}
-    return Ruleset(game.name, version, title, toggles, (game.min_seats, game.max_seats))
+    return Ruleset(game.name, version, title, toggles, (game.min_seats, game.max_seats), rounds)
 
 
 def _layers(path: Path) -> list[tuple[Document, RulesetFile]]:
@@ -200,7 +242,7 @@ def _game_of(layers: list[tuple[Document, RulesetFile]]) -> Game:
     for document, layer in reversed(layers):
         if layer.game is not None and layer.game not in known:
             raise document.error(
-                ("game",), f"no game is called '{shown(layer.game)}'{nearest(layer.game, known)}"
+                ("game",), f"no game is called '{shorten(layer.game)}'{nearest(layer.game, known)}"
             )
         if layer.game not in (None, name):
             raise document.error(("game",), f"{layer.game}, but it extends a ruleset of {name}")

@@ -14,12 +14,12 @@ from pydantic import Field
 
 import sim.games
 from sim.config import document as files
-from sim.config.document import ConfigError, Document, KeyPath, read_document, resolve
+from sim.config.document import ConfigError, Document, KeyPath, name_fault, read_document, resolve, shorten
 from sim.config.families import FamilyFile, Games, Lineups, Sources, read_family, with_common_names
 from sim.config.groups import Family, Group, make_groups
 from sim.config.models import FileModel, Name, Title, validate
-from sim.config.players import PlayerFile, make_player
-from sim.config.rulesets import is_path, make_ruleset
+from sim.config.players import KEYS, Player, PlayerFile, make_player
+from sim.config.rulesets import Rounds, is_path, make_ruleset
 from sim.config.values import nearest, parse_toggles, shown, unknown_key
 
 AnswerKind = Literal["opening_class", "first_player", "change"]
@@ -48,6 +48,7 @@ class InlineRuleset(FileModel):
     """A ruleset written out inside a sweep file, under the name `game/version`."""
 
     title: Title | None = None
+    rounds: Rounds = 1
     toggles: dict[str, Any] = {}
 
 
@@ -113,7 +114,7 @@ def load_sweep(ref: str | Path, overrides: Mapping[str, str] | None = None) -> S
     known = sorted(other.stem for other in (files.CONFIGS / "sweeps").glob("*.yaml"))
     if not is_path(ref) and ref not in known:
         hint = nearest(str(ref), known)
-        raise ConfigError(f"no sweep is called '{shown(ref)}'{hint}; known: {', '.join(known)}")
+        raise ConfigError(f"no sweep is called '{shorten(str(ref))}'{hint}; known: {', '.join(known)}")
     document = _overridden(read_document(path), overrides or {})
     file = validate(document, SweepFile)
     sources = Sources(document)
@@ -172,10 +173,29 @@ def _joined(sweep: Sweep, part: Sweep) -> Sweep:
     ]
     for key in ("rulesets", "players"):
         content[key] = {**content[key], **more[key]}
-    every = with_common_names((*sweep.families, *families))
-    groups = make_groups(every, sweep.seed)
+    before = (*sweep.families, *families)
+    every = with_common_names(before)
     return dataclasses.replace(
-        sweep, families=every, groups=groups, answers=(*sweep.answers, *answers), resolved=content
+        sweep,
+        families=every,
+        groups=make_groups(every, sweep.seed),
+        answers=_renamed((*sweep.answers, *answers), before, every),
+        resolved=content,
+    )
+
+
+def _renamed(
+    answers: Sequence[Answer], before: Sequence[Family], after: Sequence[Family]
+) -> tuple[Answer, ...]:
+    """The questions with the names that their rulesets have after a change of names."""
+    names = {
+        old.name: new.name
+        for was, now in zip(before, after, strict=True)
+        for old, new in zip(was.rulesets, now.rulesets, strict=True)
+    }
+    return tuple(
+        dataclasses.replace(answer, a=names.get(answer.a, ""), b=names.get(answer.b, ""))
+        for answer in answers
     )
 
 
@@ -206,11 +226,13 @@ def _define(sources: Sources, file: SweepFile) -> None:
         game, _, version = name.partition("/")
         if game not in known or not version or set(version) & {"/", "+"}:
             raise document.error(at, f"a ruleset is named GAME/VERSION; games: {', '.join(known)}")
+        if fault := name_fault(version):
+            raise document.error(at, fault)
         at = (*at, "toggles")
         values = parse_toggles(known[game].Toggles, content.toggles, document, at)
         title = content.title.words() if content.title else None
         blame = functools.partial(document.error, at)
-        sources.rulesets[name] = make_ruleset(known[game], version, title, values, blame)
+        sources.rulesets[name] = make_ruleset(known[game], version, title, values, content.rounds, blame)
     for name, player in file.players.items():
         sources.players[name] = make_player(name, player, document, ("players", name))
 
@@ -246,7 +268,7 @@ def _asked(document: Document, file: AnswerFile, groups: Sequence[Group], at: Ke
     """The groups that a question is about."""
     played = sorted({group.game for group in groups})
     if file.game is not None and file.game not in played:
-        text = f"this sweep does not play '{shown(file.game)}'{nearest(file.game, played)}"
+        text = f"this sweep does not play '{shorten(file.game)}'{nearest(file.game, played)}"
         raise document.error((*at, "game"), text)
     return [group for group in groups if file.game in (None, group.game)]
 
@@ -267,7 +289,7 @@ def _opening_class(
 
 def _change(sources: Sources, file: AnswerFile, groups: Sequence[Group], at: KeyPath) -> dict[str, Any]:
     """The names under which the sweep plays the two rulesets; some family must compare them."""
-    arms = {(arm.game, arm.toggles): arm.name for group in groups for arm in group.arms}
+    arms = {arm.content: arm.name for group in groups for arm in group.arms}
     names = {}
     for key, ref in (("a", file.a), ("b", file.b)):
         assert ref is not None
@@ -275,7 +297,7 @@ def _change(sources: Sources, file: AnswerFile, groups: Sequence[Group], at: Key
             names[key] = ref
         else:
             ruleset = sources.ruleset(ref, (*at, key))
-            names[key] = arms.get((ruleset.game, ruleset.toggles), ruleset.name)
+            names[key] = arms.get(ruleset.content, ruleset.name)
     pairs = [
         (contrast.a, contrast.b)
         for group in groups
@@ -316,11 +338,22 @@ def _resolved(
             for answer in answers
         ],
         "rulesets": {
-            ruleset.name: {"title": dict(ruleset.title), "toggles": ruleset.resolved()}
+            ruleset.name: {"title": dict(ruleset.title)}
+            | ({"rounds": ruleset.rounds} if ruleset.rounds > 1 else {})
+            | {"toggles": ruleset.resolved()}
             for ruleset in itertools.chain(*bases)
         },
         "players": {
-            player.name: {"title": dict(player.title), "kind": player.kind, "games": player.weights}
+            player.name: {"title": dict(player.title), "kind": player.kind, **_settings(player)}
             for player in players.values()
         },
     }
+
+
+def _settings(player: Player) -> dict[str, Any]:
+    """What a player's kind has beside title and kind, in the keys of a player file."""
+    if player.search is not None:
+        settings = {key: getattr(player.search, key) for key in KEYS["search"]}
+        return {**settings, "plays_out": player.search.plays_out.name}
+    named = {"games": player.weights, "forbid": player.forbid, "prefer": player.prefer}
+    return {key: names for key, names in named.items() if names}

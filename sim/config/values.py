@@ -47,13 +47,15 @@ class Choices:
         return self.low is not None and self.low <= number and (self.high is None or number <= self.high)
 
     def _spelled(self, raw: object) -> object:
-        """`raw`, or the boolean or None that this toggle means by such a word."""
+        """`raw`, or the boolean or None that this toggle means by such a word.
+
+        Words for yes and no may have capitals, as everywhere in YAML; `none` is no word of YAML's and has none.
+        """
         if not isinstance(raw, str) or raw in self.listed:
             return raw
-        word = raw.lower()
-        if word in _YES_NO and any(type(choice) is bool for choice in self.listed):
-            return _YES_NO[word]
-        return None if word == "none" and None in self.listed else raw
+        if raw.lower() in _YES_NO and any(type(choice) is bool for choice in self.listed):
+            return _YES_NO[raw.lower()]
+        return None if raw == "none" and None in self.listed else raw
 
     def words(self) -> list[str]:
         """How a user writes each of the values; a range of numbers is one entry."""
@@ -62,6 +64,12 @@ class Choices:
 
     def __str__(self) -> str:
         return ", ".join(self.words())
+
+
+ROUNDS = "rounds"
+"""The one setting of a ruleset that is no toggle: how many rounds make a game (see `Ruleset.rounds`)."""
+
+MOST_ROUNDS = 100
 
 
 def choices_of(field: FieldInfo) -> Choices:
@@ -115,9 +123,20 @@ def toggle_choices(model: type[ToggleModel], key: str, document: Document, at: K
     Raises:
         ConfigError: for an unknown toggle.
     """
+    if key == ROUNDS:
+        raise document.error(at, "no toggle: it stands beside `toggles` in a ruleset file, not under it")
     if key not in model.model_fields:
         raise document.error(at, unknown_key(key, model.model_fields))
     return choices_of(model.model_fields[key])
+
+
+def setting_choices(model: type[ToggleModel], key: str, document: Document, at: KeyPath) -> Choices:
+    """The values of a toggle or of `rounds`, which is named at key path `at`.
+
+    Raises:
+        ConfigError: for an unknown key.
+    """
+    return Choices(low=1, high=MOST_ROUNDS) if key == ROUNDS else toggle_choices(model, key, document, at)
 
 
 def parse_value(choices: Choices, raw: object, document: Document, at: KeyPath) -> Value:
@@ -149,9 +168,10 @@ def shown(value: object) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?` for the known word most like `word`, or nothing when none is like it."""
-    found = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean '{found[0]}'?" if found else ""
+    """`; did you mean 'x'?` for the known word most like `word`, capitals aside, or nothing when none is like it."""
+    spelled = {other.lower(): other for other in known}
+    found = difflib.get_close_matches(word.lower(), spelled, n=1)
+    return f"; did you mean '{spelled[found[0]]}'?" if found else ""
 
 
 def unknown_key(key: str, known: Iterable[str], what: str = "key") -> str:

@@ -140,7 +140,9 @@ class Game:
     """All that the rest of the project knows about a game.
 
     `module` holds the jitted functions of the protocol (see sim.protocol) and the plain ones (from_position,
-    to_position). `choices` says what a move of each inner phase is: "card", "seat", "rank" or a tuple of words.
+    to_position). `choices` says what a move of each inner phase is: "card", "seat", "rank" or a tuple of words. `usual`
+    gives values of fields of its `Rules` for which its kernel has a faster copy, to which they are constants.
+    `scored` is 1 where the highest score is the best, -1 where the lowest is, 0 where there are none.
     """
 
     name: str
@@ -151,6 +153,7 @@ class Game:
     Rules: type
     rules: Callable[[Any, int], Any]
     state: np.dtype
+    memory: np.dtype
     min_seats: int
     max_seats: int
     phases: tuple[str, ...]
@@ -160,9 +163,9 @@ class Game:
     partitions: tuple[Partition, ...]
     features: tuple[Feature, ...]
     cost: Words
-    scored: bool = False
+    scored: int = 0
     max_moves: int = 512
-    memory: np.dtype = np.dtype([("none", np.int64)])
+    usual: Mapping[str, int] = field(default_factory=dict)
     module: ModuleType = field(repr=False, kw_only=True)
 
 

@@ -15,6 +15,7 @@ that the borrower draws blind is an event of the table.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import sys
 from collections import namedtuple
@@ -43,7 +44,8 @@ from sim.games import (
     ToggleModel,
     toggle,
 )
-from sim.jit import helper, lowest, nth_bit, popcount
+from sim.jit import helper, lowest, nth_bit, outlined, popcount
+from sim.knowledge import some_of
 from sim.rng import CHANCE, below
 
 PROSE = {
@@ -101,8 +103,8 @@ class BieqiBorrowToggles(ToggleModel):
         "BB-06",
         "random_seat",
         "Where the deal starts, which decides who gets a card more: with a random seat or with the last round's loser, "
-        "as in the text; a game on its own has no round before, so seat 0 stands for its loser.",
-        "從誰開始發牌（多拿一張）：隨機，或如原文從上一局輸家開始；單局沒有上一局，故以 0 號座位代表輸家。",
+        "as in the text; in the first of the `rounds` nobody has lost yet, and it starts with seat 0.",
+        "從誰開始發牌（多拿一張）：隨機，或如原文從上一輪輸家開始；第一輪（見 rounds）沒有輸家，由 0 號座位開始。",
     )
     end: Literal["52_on_table", "first_out", "all_but_one_out"] = toggle(
         "BB-07",
@@ -275,7 +277,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, number, state, rng):
+def deal(rules, deck, number, loser, state, rng):
     """Deal all cards singly, starting at the seat that gets a card more (L142); the holder of the S7 is first."""
     seats = rules.seats
     for p in range(SEATS):
@@ -283,7 +285,7 @@ def deal(rules, deck, number, state, rng):
         state.out_turn[p] = state.drawn[p] = state.largest[p] = 0
     for k in range(state.count.size):
         state.count[k] = 0
-    p = below(rng, CHANCE, seats) if rules.random_deal else 0
+    p = below(rng, CHANCE, seats) if rules.random_deal else max(loser, 0)
     for k in range(seats):
         hand = 0
         for i in range(k, DEALT, seats):
@@ -331,17 +333,16 @@ def _next_seat(state, seat):
 
 
 @helper
-def _lendable(rules, state, seat):
-    """The cards that a seat may lend (BB-01, BB-04, BB-05, BB-09)."""
-    cards = state.hand[seat]
+def _lendable(rules, table, cards, since_joker):
+    """Which of its cards a seat may lend (BB-01, BB-04, BB-05, BB-09), `since_joker` turns after the Joker was lent."""
     if rules.free_lending:
         return cards
     if rules.last_card == FORBIDDEN and cards & (cards - 1) == 0:
         return 0
-    live = _live(state.table, cards)
+    live = _live(table, cards)
     if rules.keeps_live and live & (live - 1) == 0:
         cards &= ~live
-    if rules.joker_limit and state.turn - state.joker_turn < rules.seats:
+    if rules.joker_limit and since_joker < rules.seats:
         cards &= ~JOKER
     if rules.who_chooses == ASKS_LIVE and cards & live:
         cards &= live
@@ -353,7 +354,7 @@ def _find_lender(rules, state):
     """Find the next seat that can lend and what it may lend: `lender` and `legal`, which is 0 when nobody can."""
     seat = _next_seat(state, state.cur)
     while seat != state.cur:
-        cards = _lendable(rules, state, seat)
+        cards = _lendable(rules, state.table, state.hand[seat], state.turn - state.joker_turn)
         if cards:
             state.lender = seat
             state.legal = cards
@@ -386,7 +387,7 @@ def pick(rules, state, rng, stream, out):
     if state.phase == BORROW:
         return below(rng, stream, 2), 2
     n = popcount(state.legal)
-    card = nth_bit(state.legal, below(rng, stream, n) if n > 1 else 0)
+    card = nth_bit(state.legal, below(rng, stream, n))
     return card if state.phase == MAIN else lowest(card), n
 
 
@@ -441,7 +442,7 @@ def _idle(state):
 def _lend(rules, state, card, log):
     """The lender gives the card (a set of one) to the seat at turn, which under BB-03 plays it if it is live."""
     seat, lender = state.cur, state.lender
-    emit(log, DRAW, seat, lowest(card), WORD.borrow)
+    emit(log, DRAW, seat, lowest(card), WORD.borrow, lender)
     state.count[C.borrows] += 1
     state.count[C.far_borrows] += lender != _next_seat(state, seat)
     if card == JOKER:
@@ -500,9 +501,9 @@ def _log_turn(state, cards, log):
 
 
 @helper
-def _pass(rules, state, log):
+def _pass(rules, state, nobody_lends, log):
     """A turn without a play and without borrowing."""
-    emit(log, PASS, state.cur)
+    emit(log, PASS, state.cur, nobody_lends)
     state.count[C.passes] += 1
     _idle(state)
     _end_turn(rules, state, log)
@@ -512,7 +513,7 @@ def _pass(rules, state, log):
 def _draw_blind(rules, state, rng, log):
     """Chance names the card that is lent (BB-01 borrower_blind)."""
     n = popcount(state.legal)
-    _lend(rules, state, nth_bit(state.legal, below(rng, CHANCE, n) if n > 1 else 0), log)
+    _lend(rules, state, nth_bit(state.legal, below(rng, CHANCE, n)), log)
     _end_turn(rules, state, log)
 
 
@@ -527,7 +528,7 @@ def _next_decision(rules, state, rng, log):
             return
         _find_lender(rules, state)
         if state.legal == 0:
-            _pass(rules, state, log)
+            _pass(rules, state, 1, log)
         elif rules.optional:
             state.phase = BORROW
             return
@@ -567,7 +568,7 @@ def apply(rules, state, move, rng, log):
     phase = state.phase
     if phase == BORROW:
         if move:
-            _pass(rules, state, log)
+            _pass(rules, state, 0, log)
         elif rules.who_chooses == BLIND:
             _draw_blind(rules, state, rng, log)
         else:
@@ -728,6 +729,449 @@ def features(rules, state, move, x):
         note(x, F.own_missing, popcount(missing & hand))
 
 
+# --- What a seat has seen ---------------------------------------------------------------------------------------------
+
+NONE_LIVE, CANNOT_LEND, SOMEONE_LENDS, LENT, LAID = range(5)
+"""What an entry of the log tells of a seat: no card of its hand was live; it had nothing to lend; another seat had
+something; it lent a card; it laid a card."""
+LOG = 1024
+"""Entries that the log has room for. When it is full, all that was seen but the own hand is forgotten."""
+ENTRIES = LOG + SEATS
+ON_TABLE = -1
+
+MEMORY = np.dtype(
+    [
+        ("hand", np.int64, SEATS),  # the cards of every seat, each for its owner alone
+        ("dealt", np.int64, SEATS),  # the same where the log begins
+        ("table", np.int64),
+        ("cur", np.int64),
+        ("turn", np.int64),
+        ("logged", np.int64),  # entries in the log, and of each:
+        ("kind", np.int64, ENTRIES),
+        ("who", np.int64, ENTRIES),
+        ("to", np.int64, ENTRIES),  # where the card went: a seat, or ON_TABLE
+        ("card", np.int64, ENTRIES),  # as a set; one that was lent is for the two seats alone, unless
+        ("shown", np.int64, ENTRIES),  # the borrower laid it at once
+        ("lying", np.int64, ENTRIES),  # the table
+        ("moment", np.int64, ENTRIES),  # the turn
+        # What `resample` supposes to have happened since the log began:
+        ("start", np.int64, SEATS),  # hands at the beginning
+        ("now", np.int64, SEATS),  # and at the end
+        ("others", np.int64, ENTRIES + 1),  # the cards in others' hands before an entry
+        ("held", np.int64, ENTRIES),  # the hand of an entry's seat before it
+        ("moved", np.int64, ENTRIES),  # the card that left it
+        ("likelihood", np.float64),  # of all lending, where it is not the same anyway: its logarithm
+    ]
+)
+
+
+@helper
+def _write(memory, i, kind, who, to, card):
+    memory.kind[i] = kind
+    memory.who[i] = who
+    memory.to[i] = to
+    memory.card[i] = card
+    memory.shown[i] = 0
+    memory.lying[i] = memory.table
+    memory.moment[i] = memory.turn
+
+
+@outlined
+def _log_entry(memory, kind, who, to, card):
+    if memory.logged == LOG:
+        memory.logged = 0
+        for p in range(SEATS):
+            memory.dealt[p] = memory.hand[p]
+    _write(memory, memory.logged, kind, who, to, card)
+    memory.logged += 1
+
+
+@helper
+def forget(rules, state, memory):
+    """Nothing is known of the others' cards."""
+    for p in range(rules.seats):
+        memory.hand[p] = memory.dealt[p] = state.hand[p]
+    memory.table = state.table
+    memory.cur = state.cur
+    memory.turn = state.turn
+    memory.logged = 0
+
+
+@helper
+def remember(rules, memory, event, a, b, c, d):
+    """Cards laid and lent, and that a seat which borrows or passes had no live card, as far back as this matters."""
+    if event == TURN:
+        memory.turn = a
+        memory.cur = b
+    elif event == MOVE and a == 0:
+        _log_entry(memory, NONE_LIVE, memory.cur, ON_TABLE, 0)
+    elif event == PLAY:
+        _remember_play(memory, a, b)
+    elif event == DRAW:
+        _remember_no_lenders(rules, memory, a, d)
+        _log_entry(memory, LENT, d, a, 1 << b)
+        memory.hand[d] ^= 1 << b
+        memory.hand[a] |= 1 << b
+    elif event == PASS and b:
+        _remember_no_lenders(rules, memory, a, a)
+
+
+@helper
+def _remember_play(memory, seat, card):
+    """Before the log has an entry, a card that is laid just leaves the hand with which the log will begin."""
+    last = memory.logged - 1
+    if last < 0:
+        memory.dealt[seat] ^= card
+    else:
+        if memory.kind[last] == LENT and memory.to[last] == seat and memory.moment[last] == memory.turn:
+            memory.shown[last] = 1
+        _log_entry(memory, LAID, seat, ON_TABLE, card)
+    memory.hand[seat] ^= card
+    memory.table |= card
+
+
+@helper
+def _remember_no_lenders(rules, memory, borrower, lender):
+    """The seats with cards between the borrower and the lender were asked and had nothing to lend."""
+    p = borrower + 1 if borrower + 1 < rules.seats else 0
+    while p != lender:
+        if memory.hand[p]:
+            _log_entry(memory, CANNOT_LEND, p, ON_TABLE, 0)
+        p = p + 1 if p + 1 < rules.seats else 0
+
+
+@helper
+def resample(rules, state, memory, seat, rng, stream):
+    """The hands of the others: the end of a course of events that agrees with all the seat has seen.
+
+    Uniform over the deals and over what a lender, or chance, could hand over. One course that agrees is found by
+    exchanging cards wherever the next thing seen asks for it; a Markov chain of exchanges then forgets how.
+    """
+    if rules.seats == 2:
+        return
+    n = _add_pending(rules, state, memory, seat)
+    while not _suppose(rules, memory, seat, n, rng, stream):
+        pass
+    _mix_courses(rules, memory, seat, n, rng, stream)
+    for p in range(rules.seats):
+        if p != seat:
+            state.hand[p] = memory.now[p]
+    _retell_joker(rules, state, memory, n)
+    if state.phase == BORROW:
+        _find_lender(rules, state)
+
+
+@helper
+def _add_pending(rules, state, memory, seat):
+    """Add what the turn at hand tells before its decision; the entries in use, of which these are not kept."""
+    n = memory.logged
+    p = _next_seat(state, state.cur)
+    if state.phase == LEND_CARD:
+        while p != seat:
+            _write(memory, n, CANNOT_LEND, p, ON_TABLE, 0)
+            n += 1
+            p = _next_seat(state, p)
+    elif state.phase == BORROW and not rules.free_lending:
+        _write(memory, n, SOMEONE_LENDS, p, ON_TABLE, 0)
+        n += 1
+    return n
+
+
+@helper
+def _retell_joker(rules, state, memory, n):
+    """What the state keeps of the Joker's way, and of the cards lent."""
+    count = state.count
+    count[C.joker_transfers] = count[C.live_lent] = count[C.first_joker_turn] = 0
+    state.joker_turn = -rules.seats
+    for p in range(rules.seats):
+        if memory.start[p] & JOKER:
+            state.joker_dealt = p
+            state.joker_seen = 1 << p
+    for i in range(n):
+        if memory.kind[i] == LENT:
+            count[C.live_lent] += _live(memory.lying[i], memory.moved[i]) != 0
+            if memory.moved[i] == JOKER:
+                if count[C.joker_transfers] == 0:
+                    count[C.first_joker_turn] = memory.moment[i]
+                count[C.joker_transfers] += 1
+                state.joker_turn = memory.moment[i]
+                state.joker_seen |= 1 << memory.to[i]
+
+
+# --- Supposing a course of events -------------------------------------------------------------------------------------
+
+TRIES = 60
+"""Exchanges that may be tried to make one thing possible, before another deal is supposed."""
+ROUNDS = 6
+STEPS = 4
+"""How often the chain goes through the log, and how many trades it tries then at each point where cards part."""
+LONG_AGO = 1 << 20
+
+
+@outlined
+def _suppose(rules, memory, seat, n, rng, stream):
+    """Deal the others' cards of the log's beginning, and let all of its n entries happen. Whether they could."""
+    hidden = 0
+    for p in range(rules.seats):
+        if p != seat:
+            hidden |= memory.dealt[p]
+    for p in range(rules.seats):
+        cards = memory.dealt[p]
+        if p != seat:
+            cards = some_of(hidden, popcount(cards), rng, stream)
+            hidden ^= cards
+        memory.start[p] = memory.now[p] = cards
+    memory.likelihood = 0.0
+    for i in range(n):
+        if not _make_possible(rules, memory, seat, i, rng, stream):
+            return False
+        memory.others[i] = _others_hands(rules, memory, seat)
+        _happen(rules, memory, seat, i, rng, stream)
+    memory.others[n] = _others_hands(rules, memory, seat)
+    return True
+
+
+@helper
+def _others_hands(rules, memory, seat):
+    cards = 0
+    for p in range(rules.seats):
+        cards |= memory.now[p] if p != seat else 0
+    return cards
+
+
+@helper
+def _is_known(memory, seat, i):
+    """Whether the seat saw which card moved."""
+    return memory.kind[i] == LAID or memory.who[i] == seat or memory.to[i] == seat or memory.shown[i] != 0
+
+
+@helper
+def _since_joker(rules, memory, i):
+    """How many turns before entry i the Joker was last lent."""
+    if rules.joker_limit:
+        for k in range(i - 1, -1, -1):
+            if memory.kind[k] == LENT and memory.moved[k] == JOKER:
+                return memory.moment[i] - memory.moment[k]
+    return LONG_AGO
+
+
+@helper
+def _may_lend(rules, memory, i, cards):
+    """What the seat of entry i may lend of these cards, as far as it is known whether that was laid at once (BB-03)."""
+    options = _lendable(rules, memory.lying[i], cards, _since_joker(rules, memory, i))
+    stays = rules.plays_after and memory.kind[i] == LENT and memory.shown[i] == 0
+    return options & ~_live(memory.lying[i], options) if stays else options
+
+
+@helper
+def _someone_may_lend(rules, memory, seat, i):
+    options = 0
+    for p in range(rules.seats):
+        options |= _may_lend(rules, memory, i, memory.now[p]) if p != seat else 0
+    return options != 0
+
+
+@helper
+def _misfits(rules, memory, seat, i):
+    """(cards, partners): entry i needs one of the cards exchanged for one of the partners; (0, 0) where it does not."""
+    who = memory.who[i]
+    kind = memory.kind[i]
+    mine = memory.now[who]
+    if who == seat:
+        return 0, 0
+    rest = _others_hands(rules, memory, seat) & ~mine
+    if kind == NONE_LIVE:
+        return _live(memory.lying[i], mine), rest & ~_live(memory.lying[i], rest)
+    known = _is_known(memory, seat, i)
+    if known and kind in (LAID, LENT) and not mine & memory.card[i]:
+        return memory.card[i], mine
+    if kind == LAID or (rules.free_lending and not rules.plays_after):
+        return 0, 0
+    if kind == SOMEONE_LENDS:
+        fits = _someone_may_lend(rules, memory, seat, i)
+    else:
+        options = _may_lend(rules, memory, i, mine)
+        if kind == LENT and known:
+            options &= memory.card[i]
+        fits = (options != 0) == (kind == LENT)
+    return (0, 0) if fits else (mine, rest)
+
+
+@outlined
+def _make_possible(rules, memory, seat, i, rng, stream):
+    """Exchange cards until entry i can happen. Whether it can."""
+    for _ in range(TRIES):
+        cards, partners = _misfits(rules, memory, seat, i)
+        if cards == 0:
+            return True
+        if partners == 0:
+            return False
+        a = some_of(cards, 1, rng, stream)
+        b = some_of(partners, 1, rng, stream)
+        _exchange(rules, memory, seat, i, i, a, b, rng, stream)
+    return False
+
+
+@helper
+def _happen(rules, memory, seat, i, rng, stream):
+    """Let entry i happen on the hands now."""
+    who = memory.who[i]
+    kind = memory.kind[i]
+    memory.held[i] = memory.now[who]
+    card = memory.card[i]
+    if kind == LENT and not _is_known(memory, seat, i):
+        card = some_of(_may_lend(rules, memory, i, memory.held[i]), 1, rng, stream)
+    memory.moved[i] = card
+    memory.now[who] ^= card
+    if kind == LENT:
+        memory.now[memory.to[i]] |= card
+    if not rules.free_lending:
+        memory.likelihood += _log_odds(rules, memory, seat, i)
+
+
+@helper
+def _log_odds(rules, memory, seat, i):
+    """The logarithm of the probability of entry i as it is supposed; what the seat itself lends is given."""
+    kind = memory.kind[i]
+    odds = 0.0
+    if kind == SOMEONE_LENDS:
+        odds = 0.0 if _someone_may_lend(rules, memory, seat, i) else -math.inf
+    elif memory.who[i] != seat and kind in (CANNOT_LEND, LENT):
+        options = _lendable(rules, memory.lying[i], memory.held[i], _since_joker(rules, memory, i))
+        if kind == CANNOT_LEND:
+            odds = 0.0 if options == 0 else -math.inf
+        else:
+            odds = -math.log(popcount(options)) if options & memory.moved[i] else -math.inf
+    return odds
+
+
+@helper
+def _log_likelihood(rules, memory, seat, n):
+    total = 0.0
+    for i in range(n):
+        total += _log_odds(rules, memory, seat, i)
+    return total
+
+
+# --- Exchanging cards -------------------------------------------------------------------------------------------------
+
+
+@outlined
+def _mix_courses(rules, memory, seat, n, rng, stream):
+    """Steps of the chain: another card is lent, and cards that something is known of trade places with others.
+
+    A step and its reverse are equally likely, but for the likelihood by which it is accepted (Metropolis). Two cards
+    are apart from the start or from a lending on. All cards that nothing is known of are alike, and so is how they were
+    dealt.
+    """
+    special = _told_apart(rules, memory, seat, n)
+    for _ in range(ROUNDS if n else 0):
+        for gap in range(n + 1):
+            hidden = gap > 0 and memory.kind[gap - 1] == LENT and not _is_known(memory, seat, gap - 1)
+            if hidden:
+                other = some_of(memory.held[gap - 1], 1, rng, stream)
+                _exchange(rules, memory, seat, n, gap, memory.moved[gap - 1], other, rng, stream)
+            cards = special & memory.others[gap]
+            if cards and (hidden or gap == 0):
+                for _ in range(STEPS):
+                    card = some_of(cards, 1, rng, stream)
+                    other = some_of(memory.others[gap], 1, rng, stream)
+                    _exchange(rules, memory, seat, n, gap, card, other, rng, stream)
+
+
+@helper
+def _told_apart(rules, memory, seat, n):
+    """The cards that the seat has seen, or that were live when a hand was seen to be without live cards."""
+    cards = JOKER | ~memory.others[n]
+    for i in range(n):
+        if memory.kind[i] == NONE_LIVE:
+            cards |= _live(memory.lying[i], CARDS)
+        elif memory.kind[i] == LENT and _is_known(memory, seat, i):
+            cards |= memory.card[i]
+    return cards
+
+
+@helper
+def _place_at_start(rules, memory, card):
+    place = 0
+    for p in range(rules.seats):
+        if memory.start[p] & card:
+            place = p
+    return place
+
+
+@outlined
+def _exchange(rules, memory, seat, n, gap, a, b, rng, stream):
+    """Let two cards trade places while they lie apart about a gap, as the n entries permit. Whether they did.
+
+    Gap k is the time between entry k - 1 and entry k. That while begins where the cards part, or at the start, and ends
+    where they meet, or at the end; to trade back is the same exchange. Cards do not trade where one of them is seen.
+    """
+    at_a = from_a = _place_at_start(rules, memory, a)
+    at_b = from_b = _place_at_start(rules, memory, b)
+    first = 0
+    last = -1
+    seen = False
+    for k in range(n + 1):
+        if at_a == at_b:
+            if k >= gap:
+                break
+            first = k + 1
+            seen = False
+        elif k == first:
+            from_a = at_a
+            from_b = at_b
+        last = k
+        seen |= at_a != at_b and (at_a == seat or at_b == seat or at_a < 0 or at_b < 0)
+        if k < n:
+            at_a = memory.to[k] if memory.moved[k] == a else at_a
+            at_b = memory.to[k] if memory.moved[k] == b else at_b
+    if seen or last < gap:
+        return False
+    before = memory.likelihood
+    good = _trade(rules, memory, n, first, last, from_a, from_b, a, b)
+    if good and not rules.free_lending:
+        memory.likelihood = _log_likelihood(rules, memory, seat, n)
+        good = memory.likelihood - before >= math.log((below(rng, stream, 1 << 30) + 1) / (1 << 30))
+    if not good:
+        memory.likelihood = before
+        _trade(rules, memory, n, first, last, from_a, from_b, b, a)
+    return good
+
+
+@helper
+def _trade(rules, memory, n, first, last, at_a, at_b, a, b):
+    """Trade the cards' places from gap `first`, where they lie at `at_a` and `at_b`, to gap `last`. Whether the entries
+    still hold true: a hand without a live card, and a card that was not laid although it could have been (BB-03)."""
+    both = a | b
+    if first == 0:
+        memory.start[at_a] ^= both
+        memory.start[at_b] ^= both
+    else:
+        memory.moved[first - 1] ^= both
+    good = first == 0 or not _is_laid_at_once(rules, memory, first - 1)
+    for k in range(first, min(last + 1, n)):
+        if memory.who[k] == at_a or memory.who[k] == at_b:
+            memory.held[k] ^= both
+            good &= memory.kind[k] != NONE_LIVE or _live(memory.lying[k], memory.held[k]) == 0
+        if memory.moved[k] & both:
+            at_a = memory.to[k] if memory.moved[k] == a else at_a
+            at_b = memory.to[k] if memory.moved[k] == b else at_b
+            memory.moved[k] ^= both
+            good &= not _is_laid_at_once(rules, memory, k)
+    if last == n:
+        memory.now[at_a] ^= both
+        memory.now[at_b] ^= both
+    return good
+
+
+@helper
+def _is_laid_at_once(rules, memory, i):
+    """Whether the card lent with entry i would have been laid, which everybody would have seen (BB-03)."""
+    stays = rules.plays_after and memory.kind[i] == LENT and memory.shown[i] == 0
+    return stays and _live(memory.lying[i], memory.moved[i]) != 0
+
+
 # --- Positions --------------------------------------------------------------------------------------------------------
 
 
@@ -839,6 +1283,7 @@ GAME = Game(
     Rules=BieqiBorrowRules,
     rules=make_rules,
     state=STATE,
+    memory=MEMORY,
     min_seats=2,
     max_seats=SEATS,
     phases=PHASES,

@@ -402,7 +402,7 @@ COUNTERS = (
     Counter("false_slaps", "flips with a false slap", "發生誤拍的次數", bins=64),
     Counter("false_slappers", "false slaps, by all seats", "誤拍總人次"),
     Counter("judged", "flips where it mattered who was last or first", "需判定先後的次數"),
-    Counter("undecided", "of these, too close to tell", "無法判斷先後次數", bins=64),
+    Counter("undecided", "flips too close to tell who was last", "無法判斷先後次數", bins=64),
     Counter("takes", "piles taken", "收牌次數", bins=128),
     Counter("false_takes", "piles taken for a false slap", "因誤拍收牌次數"),
     Counter("flipper_takes", "piles taken by the seat that turned the card", "翻牌者自己收牌次數"),
@@ -434,6 +434,7 @@ PARTITIONS = (
         ("even", "short", "long"),
         "size of the stack dealt: all equal, one card fewer, one card more",
         "起始牌疊：張數相同、少一張或多一張",
+        (("all equal", "張數相同"), ("one card fewer", "少一張"), ("one card more", "多一張")),
     ),
 )
 
@@ -468,7 +469,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, number, state, rng):
+def deal(rules, deck, number, loser, state, rng):
     """Deal all cards round robin, the first on top; the extra cards go to the first seats or to random ones (HA-07).
 
     The extra card lies at the bottom, so that both ways of dealing turn the same cards until the first stack ends.
@@ -890,6 +891,88 @@ def _order(state, won, seat):
     return -1 if won >> seat & 1 else state.held[seat]
 
 
+# --- What a seat has seen ---------------------------------------------------------------------------------------------
+#
+# Nobody looks at a stack, not even at his own, and all else lies open: every seat knows the same. A card that came into
+# a stack with a pile has been seen, and so has its place, unless the pile was shuffled.
+
+UNSEEN = 0
+
+MEMORY = np.dtype(
+    [
+        (
+            "pile",
+            np.int64,
+            (SEATS, RING),
+        ),  # by place of a ring: the number of the pile its card came with, or UNSEEN
+        ("end", np.int64, SEATS),  # the place behind a stack
+        ("flips", np.int64),
+    ]
+)
+
+
+@helper
+def forget(rules, state, memory):
+    """No card of a stack has been seen."""
+    memory.flips = 0
+    for p in range(SEATS):
+        memory.end[p] = (state.top[p] + state.held[p]) & (RING - 1)
+        for i in range(RING):
+            memory.pile[p, i] = UNSEEN
+
+
+@helper
+def remember(rules, memory, event, a, b, c, d):
+    """The cards that a pile brings into a stack. A flip brings one pile at most: its number is the flip's."""
+    if event == PLAY:
+        memory.flips += 1
+    elif event == DRAW:
+        memory.pile[a, memory.end[a]] = memory.flips
+        memory.end[a] = (memory.end[a] + 1) & (RING - 1)
+
+
+@helper
+def _cards_of(state, memory, seat, pile):
+    """The cards of a stack that came with a pile."""
+    cards = 0
+    for i in range(state.held[seat]):
+        place = (state.top[seat] + i) & (RING - 1)
+        if memory.pile[seat, place] == pile:
+            cards |= 1 << np.int64(state.stack[seat, place])
+    return cards
+
+
+@helper
+def _put_at_random(state, memory, seat, pile, cards, rng, stream):
+    """Fill the places of a pile's cards in a stack with some of these. Returns those that are left."""
+    for i in range(state.held[seat]):
+        place = (state.top[seat] + i) & (RING - 1)
+        if memory.pile[seat, place] == pile:
+            card = nth_bit(cards, below(rng, stream, popcount(cards)))
+            state.stack[seat, place] = lowest(card)
+            cards ^= card
+    return cards
+
+
+@helper
+def resample(rules, state, memory, seat, rng, stream):
+    """All cards that nobody has seen, dealt anew to their places; and what is left in a stack of each shuffled pile."""
+    unseen = 0
+    for p in range(rules.seats):
+        unseen |= _cards_of(state, memory, p, UNSEEN)
+    for p in range(rules.seats):
+        unseen = _put_at_random(state, memory, p, UNSEEN, unseen, rng, stream)
+    if rules.pickup != SHUFFLED:
+        return
+    for p in range(rules.seats):
+        mixed = UNSEEN
+        for i in range(state.held[p]):
+            pile = memory.pile[p, (state.top[p] + i) & (RING - 1)]
+            if pile > mixed:
+                mixed = pile
+                _put_at_random(state, memory, p, pile, _cards_of(state, memory, p, pile), rng, stream)
+
+
 # --- Positions --------------------------------------------------------------------------------------------------------
 
 
@@ -1013,6 +1096,7 @@ GAME = Game(
     Rules=HeartAttackRules,
     rules=make_rules,
     state=STATE,
+    memory=MEMORY,
     min_seats=2,
     max_seats=SEATS,
     phases=PHASES,

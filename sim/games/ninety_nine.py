@@ -5,10 +5,15 @@ which changes the total, and draws one. The spade Ace sets the total to 0, the o
 pips, 4 reverses the direction, 5 names another player who plays next, 10 adds or subtracts 10, J does nothing, Q adds
 or subtracts 20, K sets the total to 99. The total may never leave 0..99. An empty stock is renewed from the discards,
 the total stays. Who has no card that can be played loses, and with that the game ends; house rules eliminate seats one
-by one or give each several lives.
+by one or give each several lives. Another house rule takes the card from a seat that forgets to draw: it plays on with
+one card less, and without a card it is skipped.
 
 The encoding of moves. In the main phase a move is the card as a set. What the card lets its player choose follows as
 a decision of its own: 0 plus or 1 minus (sign), a seat (target), 1 or 11 (ace_value), the new total (joker_total).
+
+The events. A play is followed by the draw of one card, before it by a shuffle when the stock is empty. Where neither
+follows although there was a card to draw, the seat forgot: the card stays on the stock (or the discards stay as they
+are), and nothing else in the log says so.
 
 Legality is a bit trick: a card is either legal whatever the total, or it needs room for its rank, and the cards of
 rank 1..room of all four suits are one product.
@@ -139,12 +144,22 @@ class NinetyNineToggles(ToggleModel):
         "牌庫抽完時：全部棄牌洗成新牌庫、保留最後一張，或不再補牌（出完者安全）；本文將棄牌洗成新牌庫。",
         impact="M",
     )
-    draw_time: Literal["after_effect"] = toggle(
+    draw_time: Literal["after_effect", "forgotten_draw_lost"] = toggle(
         "NN-07",
         "after_effect",
-        "When the card is drawn; the text draws after the card's effect. Simulated players never forget to draw, so a "
-        "rule about forgotten draws has nothing to act on.",
-        "何時補牌；本文在說明效果後補一張。模擬玩家不會忘記補牌，故忘抽的規則無作用。",
+        "When the card is drawn: always after the card's effect, as the text says, or only by those who think of it: "
+        "a seat that forgets to draw has lost the card, and its hand stays one smaller.",
+        "何時補牌：說明效果後必定補一張（本文），或忘記補就失去那張牌，手牌從此少一張。",
+    )
+    forget_percent: int = toggle(
+        "NN-07",
+        5,
+        "How many draws in a hundred a seat forgets, all seats alike and by pure chance; a model of attention, 5 being "
+        "a guess. Acts only under forgotten_draw_lost.",
+        "每一百次補牌中忘記幾次，各家相同且純屬機率；這是對注意力的假設，5 為估計值。"
+        "僅於 forgotten_draw_lost 時有作用。",
+        ge=0,
+        le=100,
     )
     ace_other: Literal[1, 0, "1_or_11"] = toggle(
         "NN-08",
@@ -201,9 +216,9 @@ class NinetyNineToggles(ToggleModel):
     first_player: Literal["random", "loser_of_last"] = toggle(
         "NN-15",
         "random",
-        "Who plays first: a random seat, as the text lets the players agree, or the loser of the last game; a game on "
-        "its own has no last game, so seat 0 stands for its loser.",
-        "由誰先出：隨機（本文由玩家約定），或上一局的輸家；單局沒有上一局，故以 0 號座位代表輸家。",
+        "Who plays first: a random seat, as the text lets the players agree, or the loser of the round before; in the "
+        "first of the `rounds` nobody has lost yet, and seat 0 plays first.",
+        "由誰先出：隨機（本文由玩家約定），或上一輪的輸家；第一輪（見 rounds）沒有輸家，由 0 號座位先出。",
     )
     max_turns: int = toggle(
         "NN-16",
@@ -242,6 +257,7 @@ class NinetyNineRules(NamedTuple):
     removed: int  # NN-04
     loser_starts: int  # NN-05
     reshuffle: int  # NN-06
+    forgets: int  # NN-07: how many in a hundred draws are forgotten
     five_self: int  # NN-11
     four_again: int  # NN-12
     random_first: int  # NN-15
@@ -267,6 +283,7 @@ def make_rules(toggles: NinetyNineToggles, seats: int) -> NinetyNineRules:
     eleven = OTHER_ACES if t.ace_other == "1_or_11" else 0
     any_total = t.joker_effect == "any"
     shuffles = ("all_discards", "keep_last_card", None)
+    forgets = t.forget_percent if t.draw_time == "forgotten_draw_lost" else 0
     return NinetyNineRules(
         seats=seats,
         jokers=t.jokers,
@@ -279,6 +296,7 @@ def make_rules(toggles: NinetyNineToggles, seats: int) -> NinetyNineRules:
         removed=int(t.after_loss_hand == "removed"),
         loser_starts=int(t.after_loss_next == "loser_starts"),
         reshuffle=shuffles.index(t.reshuffle),
+        forgets=forgets,
         five_self=int(t.five_self),
         four_again=int(t.four_two_players == "plays_again"),
         random_first=int(t.first_player == "random"),
@@ -288,7 +306,7 @@ def make_rules(toggles: NinetyNineToggles, seats: int) -> NinetyNineRules:
         to_top=kings | (0 if any_total else JOKERS),
         to_zero=0 if t.spade_ace == 1 else 1,
         asks=TENS | QUEENS | FIVES | eleven | (JOKERS if any_total else 0),
-        shrinks=int(t.reshuffle != "all_discards" or t.after_loss_hand == "removed"),
+        shrinks=int(t.reshuffle != "all_discards" or t.after_loss_hand == "removed" or forgets > 0),
     )
 
 
@@ -326,6 +344,7 @@ COUNTERS = (
     Counter("subtractions", "10s and Queens that subtract", "10 與 Q 減分次數"),
     Counter("jokers", "Jokers played", "鬼牌出牌次數"),
     Counter("reshuffles", "times the discards became the new stock", "棄牌洗成新牌庫次數", bins=64),
+    Counter("forgotten", "draws forgotten", "忘記補牌次數"),
     Counter("losses", "times a seat could not play", "無牌可出的次數"),
     Counter("eliminations", "seats eliminated", "淘汰人數", bins=SEATS + 1),
     Counter(
@@ -398,7 +417,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, number, state, rng):
+def deal(rules, deck, number, loser, state, rng):
     """Deal round robin from seat 0; the rest is the stock (L82). The first player is drawn (L83, NN-15)."""
     seats = rules.seats
     dealt = rules.hand_size * seats
@@ -422,7 +441,7 @@ def deal(rules, deck, number, state, rng):
     state.direction = state.turn = 1
     state.active = (1 << seats) - 1
     state.target = -1
-    state.first = state.cur = below(rng, CHANCE, seats) if rules.random_first else 0
+    state.first = state.cur = below(rng, CHANCE, seats) if rules.random_first else max(loser, 0)
 
 
 # --- What a card does -------------------------------------------------------------------------------------------------
@@ -529,24 +548,30 @@ def pick(rules, state, rng, stream, out):
     if state.phase == MAIN:
         cards = _playable(rules, state.hand[state.cur], state.total)
         n = popcount(cards)
-        return nth_bit(cards, below(rng, stream, n) if n > 1 else 0), n
+        return nth_bit(cards, below(rng, stream, n)), n
     if state.phase == JOKER_TOTAL:
         return below(rng, stream, TOP + 1), TOP + 1
     rest = _choices(rules, state)
     n = popcount(rest)
-    return lowest(nth_bit(rest, below(rng, stream, n) if n > 1 else 0)), n
+    return lowest(nth_bit(rest, below(rng, stream, n))), n
 
 
 # --- A turn -----------------------------------------------------------------------------------------------------------
 
 
+@helper
+def _renewable(rules, state):
+    """The discards that become the new stock when it is empty (NN-06)."""
+    if rules.reshuffle == NO_RESHUFFLE:
+        return 0
+    return state.discard & ~state.last if rules.reshuffle == KEEP_LAST else state.discard
+
+
 @outlined
 def _reshuffle(rules, state, rng, log):
     """Make a new stock of the discards (L85, NN-06). Whether there is a card to draw now."""
-    cards = state.discard
-    if rules.reshuffle == KEEP_LAST:
-        cards &= ~state.last
-    if rules.reshuffle == NO_RESHUFFLE or cards == 0:
+    cards = _renewable(rules, state)
+    if cards == 0:
         return False
     state.discard &= ~cards
     n = 0
@@ -576,6 +601,16 @@ def _refill(rules, state, seat, wanted, rng, log):
         state.hand[seat] |= 1 << card
         state.drawn[seat] += 1
         emit(log, DRAW, seat, card, WORD.refill)
+
+
+@helper
+def _forgets(rules, state, rng):
+    """Whether the seat at turn forgets to draw (NN-07); without a card to draw there is nothing to forget."""
+    if rules.forgets == 0 or (state.top == state.stock_end and _renewable(rules, state) == 0):
+        return False
+    forgotten = below(rng, CHANCE, 100) < rules.forgets
+    state.count[C.forgotten] += forgotten
+    return forgotten
 
 
 @helper
@@ -769,7 +804,8 @@ def apply(rules, state, move, rng, log):
             return
     else:
         _answer(state, move)
-    _refill(rules, state, state.cur, 1, rng, log)
+    if not _forgets(rules, state, rng):
+        _refill(rules, state, state.cur, 1, rng, log)
     _pass_on(rules, state)
     _start_turns(rules, state, rng, log)
 
@@ -903,6 +939,108 @@ def _card_features(rules, state, card, rest, x):
         note(x, F.king, card & KINGS != 0)
 
 
+# --- What a seat has seen ---------------------------------------------------------------------------------------------
+
+BATCHES = 56
+"""More than there are cards, so that one is always empty."""
+
+HELD = 5
+"""The largest hand."""
+
+MEMORY = np.dtype(
+    [
+        ("batch", np.int64),  # which batch the stock is: a batch is the cards that became a stock together
+        ("cards", np.int64, BATCHES),  # by batch, a card set; a card is in that of its latest shuffle
+        ("held", np.int64, SEATS),  # how many cards a seat holds, and from which batch it drew each:
+        ("drawn_from", np.int64, SEATS * HELD),
+    ]
+)
+
+
+@helper
+def forget(rules, state, memory):
+    """All cards count as one batch: of those not seen each may be in every hand and anywhere in the stock."""
+    memory.batch = 0
+    for batch in range(BATCHES):
+        memory.cards[batch] = 0
+    memory.cards[0] = CARDS | JOKERS
+    for p in range(rules.seats):
+        memory.held[p] = 0
+        for _ in range(popcount(state.hand[p])):
+            _note_drawn(memory, p)
+
+
+@helper
+def _note_drawn(memory, seat):
+    memory.drawn_from[HELD * seat + memory.held[seat]] = memory.batch
+    memory.held[seat] += 1
+
+
+@helper
+def _note_shown(memory, seat, card):
+    """A card (a set of one) left a hand for all to see: of the cards drawn from its batch there is one less in it."""
+    first = HELD * seat
+    last = first + memory.held[seat] - 1
+    for i in range(first, last):
+        if memory.cards[memory.drawn_from[i]] & card:
+            memory.drawn_from[i] = memory.drawn_from[last]
+            break
+    memory.held[seat] -= 1
+
+
+@helper
+def _note_shuffle(memory):
+    """An empty batch becomes the new stock; its cards follow one by one."""
+    for batch in range(BATCHES):
+        if memory.cards[batch] == 0:
+            memory.batch = batch
+            return
+
+
+@helper
+def remember(rules, memory, event, a, b, c, d):
+    """Cards drawn, played, and laid open by a loser; and which cards were shuffled, though not in what order.
+
+    So a card that is played tells from which stock it was drawn, and what else the seat drew from that one is known to
+    be still in its hand.
+    """
+    if event == DRAW:
+        _note_drawn(memory, a)
+    elif event == PLAY:
+        _note_shown(memory, a, b)
+    elif event == PUT:
+        _note_shown(memory, a, 1 << b)
+    elif event == SHUFFLE:
+        _note_shuffle(memory)
+    elif event == CARD:
+        for batch in range(BATCHES):
+            memory.cards[batch] &= ~(1 << a)
+        memory.cards[memory.batch] |= 1 << a
+
+
+@helper
+def resample(rules, state, memory, seat, rng, stream):
+    """The hands of the others and the stock, uniform over all that is possible: what was drawn came from its batch."""
+    hidden = 0
+    for p in range(rules.seats):
+        hidden |= state.hand[p] if p != seat else 0
+    for i in range(state.top, state.stock_end):
+        hidden |= 1 << np.int64(state.stock[i])
+    for p in range(rules.seats):
+        if p != seat:
+            hand = 0
+            for i in range(HELD * p, HELD * p + memory.held[p]):
+                batch = memory.cards[memory.drawn_from[i]] & hidden
+                card = nth_bit(batch, below(rng, stream, popcount(batch)))
+                hidden ^= card
+                hand |= card
+            state.hand[p] = hand
+    for i in range(state.top, state.stock_end):
+        state.stock[i] = lowest(hidden)
+        hidden &= hidden - 1
+    shuffle(rng, stream, state.stock, state.top, state.stock_end)
+
+
 # --- Positions --------------------------------------------------------------------------------------------------------
 
 
@@ -1028,6 +1166,7 @@ GAME = Game(
     Rules=NinetyNineRules,
     rules=make_rules,
     state=STATE,
+    memory=MEMORY,
     min_seats=2,
     max_seats=SEATS,
     phases=PHASES,

@@ -11,6 +11,7 @@ The encoding of moves. Whose card is drawn is fixed by the rules and the cards a
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import namedtuple
 from collections.abc import Callable
@@ -50,6 +51,7 @@ from sim.games import (
     toggle,
 )
 from sim.jit import helper, highest, lowest, nth_bit, outlined, popcount
+from sim.knowledge import SHARING, clear_sharing, share_out
 from sim.rng import CHANCE, below
 
 PROSE = {
@@ -220,9 +222,11 @@ RATIOS = (
 )  # fmt: skip
 
 PARTITIONS = (
-    Partition("odd_card", ("without", "with"), "Joker or odd Queen in the opening hand", "起手是否持有鬼牌（單張 Q）"),
+    Partition("odd_card", ("without", "with"), "Joker or odd Queen in the opening hand", "起手是否持有鬼牌（單張 Q）",
+              (("without", "無"), ("with", "有"))),
     Partition("pairs", tuple(str(k) for k in range(14)), "pairs in the opening hand", "起手對子數"),
-    Partition("deal_size", ("base", "extra"), "cards dealt: as many as all, or one more", "發到的張數：一般或多一張"),
+    Partition("deal_size", ("base", "extra"), "cards dealt: as many as all, or one more", "發到的張數：一般或多一張",
+              (("as many as all", "一般"), ("one more", "多一張"))),
 )  # fmt: skip
 
 MAIN, TARGET = range(2)
@@ -289,7 +293,7 @@ def _unpaired(rules, hand):
 
 
 @helper
-def deal(rules, deck, number, state, rng):
+def deal(rules, deck, number, loser, state, rng):
     """Deal everything one by one (L33); a Queen is left out of the shuffled deck in the queen version (L50)."""
     seats = rules.seats
     for p in range(SEATS):
@@ -329,7 +333,7 @@ def _choose_first(rules, state, start, rng):
             if popcount(state.hand[p]) != wanted:
                 able &= ~(1 << p)
     n = popcount(able)
-    state.first = state.cur = lowest(nth_bit(able, below(rng, CHANCE, n) if n > 1 else 0))
+    state.first = state.cur = lowest(nth_bit(able, below(rng, CHANCE, n)))
 
 
 # --- Seats ------------------------------------------------------------------------------------------------------------
@@ -428,12 +432,12 @@ def _start_turn(state, log):
 
 
 @outlined
-def _recognised(rules, state, seat, hand, known):
-    """The cards that a seat draws one of when it recognises some of a hand (OM-04 sticky)."""
+def _recognised(rules, own, hand, known):
+    """The cards that a seat draws one of, its own in hand, when it recognises some of a hand (OM-04 sticky)."""
     pairing = 0
     rest = known
     while rest:
-        if MATES[rules.by_colour, lowest(rest)] & state.hand[seat]:
+        if MATES[rules.by_colour, lowest(rest)] & own:
             pairing |= rest & -rest
         rest &= rest - 1
     if pairing:
@@ -452,7 +456,7 @@ def _draw_from(rules, state, source, rng, log):
     if rules.sticky:
         known = state.known[seat] & hand
         if known:
-            able = _recognised(rules, state, seat, hand, known)
+            able = _recognised(rules, state.hand[seat], hand, known)
             state.count[C.remembered] += 1
     n = popcount(able)
     drawn = nth_bit(able, below(rng, CHANCE, n)) if n > 1 else able
@@ -526,7 +530,7 @@ def pick(rules, state, rng, stream, out):
         return 0, 1
     others = state.active & ~(1 << state.cur)
     n = popcount(others)
-    return lowest(nth_bit(others, below(rng, stream, n) if n > 1 else 0)), n
+    return lowest(nth_bit(others, below(rng, stream, n))), n
 
 
 @helper
@@ -634,6 +638,453 @@ def features(rules, state, move, x):
         note(x, F.known_pairs, pairs)
 
 
+# --- What a seat has seen ---------------------------------------------------------------------------------------------
+#
+# A seat knows its own hand, the sizes of the others, every pair that was removed, and the card of a draw that it took
+# part in; under OM-04 `sticky` also the place of each card that was ever drawn from it. What it does not know is a
+# history: which card lay where after the first pairs were removed, and which card each draw moved. Given the sizes, all
+# histories that agree with what it has seen are equally likely (sticky apart, where a draw is not uniform), but the
+# hands of the present are not: a hand is the likelier, the more ways lead to it. So histories are what is sampled.
+
+DRAWS = 511
+"""The draws of a game that are remembered; a longer game starts to be remembered anew."""
+
+NOBODY = 64
+"""Plus a card's bit: the owner of a card that has been removed. No two cards have it in common."""
+
+PENALTY = 1 / 16
+"""How much less likely a history is in the chain for each pair of cards that meet in it, and each impossible draw."""
+
+VISITS = 24
+"""How many histories the chain comes to for each card and draw."""
+
+PATIENCE = 200
+"""How many steps it may take for each of them."""
+
+TRIES = 300
+"""How often a history is begun before the first half of what was seen is left aside."""
+
+MEMORY = np.dtype(
+    [
+        *SHARING,
+        # What happened. Of the hands a seat knows its own, and of the others their sizes.
+        ("hand", np.int64, SEATS),
+        ("start", np.int64, SEATS),  # the hands before the first draw remembered
+        ("never", np.int64, SEATS),  # cards that the pairs removed at first prove not to have been kept
+        ("known", np.int64, SEATS),  # OM-04 sticky: cards drawn from a seat before `start`
+        ("draws", np.int64),
+        ("giver", np.int64, DRAWS + 1),  # draw k = 1, 2, ... leads from state k - 1 to state k
+        ("taker", np.int64, DRAWS + 1),
+        ("drawn", np.int64, DRAWS + 1),
+        ("mate", np.int64, DRAWS + 1),  # the card removed with it, or -1
+        # Working space of `resample`.
+        ("reach", np.int16, (BITS, DRAWS + 1)),  # mask of the seats where a card may lie in a state
+        ("hidden", np.int64, DRAWS + 1),  # the cards in others' hands in a state
+        ("holder", np.int8, (BITS, DRAWS + 1)),  # the history at hand: who holds a card in a state
+        ("moved", np.int64, DRAWS + 1),  # and the card drawn
+        ("recalled", np.int64, SEATS),  # OM-04 sticky: the cards a seat has come to recognise in it
+    ]
+)
+
+
+@helper
+def _start_anew(memory):
+    """Forget the draws so far."""
+    for k in range(1, memory.draws + 1):
+        memory.known[memory.giver[k]] |= 1 << memory.drawn[k]
+    for p in range(SEATS):
+        memory.start[p] = memory.hand[p]
+        memory.never[p] = 0
+    memory.draws = 0
+
+
+@helper
+def forget(rules, state, memory):
+    """Nothing is known but the own hand."""
+    memory.draws = 0
+    for p in range(SEATS):
+        memory.hand[p] = state.hand[p]
+        memory.known[p] = state.known[p]
+    _start_anew(memory)
+
+
+@helper
+def remember(rules, memory, event, a, b, c, d):
+    """The pairs removed at first, and every draw."""
+    if event == PUT and memory.draws == 0:
+        memory.hand[a] &= ~(1 << b)
+        memory.start[a] = memory.hand[a]
+        memory.never[a] |= MATES[rules.by_colour, b] & ((1 << b) - 1)
+    elif event == DRAW:
+        if memory.draws == DRAWS:
+            _start_anew(memory)
+        card = 1 << b
+        mate = MATES[rules.by_colour, b] & memory.hand[a]
+        memory.draws += 1
+        k = memory.draws
+        for p in range(rules.seats):
+            if memory.hand[p] & card:
+                memory.giver[k] = p
+        memory.taker[k] = a
+        memory.drawn[k] = b
+        memory.mate[k] = lowest(mate) if mate else -1
+        memory.hand[memory.giver[k]] ^= card
+        memory.hand[a] ^= mate if mate else card
+
+
+@helper
+def _trace_start(rules, memory, seat, tracked):
+    """Where each card may lie at first, for all the seat has seen."""
+    everybody = (1 << rules.seats) - 1
+    for p in range(rules.seats):
+        cards = memory.start[p]
+        while cards:
+            bit = lowest(cards)
+            cards &= cards - 1
+            seats = everybody & ~(1 << seat)
+            for q in range(rules.seats):
+                seats &= ~((memory.never[q] >> bit & 1) << q)
+            memory.reach[bit, 0] = 1 << p if p == seat or tracked >> bit & 1 else seats
+
+
+@helper
+def _trace_draw(rules, memory, k, cards, seen, tracked):
+    """Where each of the cards in play may lie before and after draw k; `seen`: whether it is known which card moved."""
+    giver = 1 << memory.giver[k]
+    taker = 1 << memory.taker[k]
+    card = memory.drawn[k]
+    mate = memory.mate[k]
+    pair = 0
+    if mate >= 0:
+        pair = 1 << card | 1 << mate
+        memory.reach[card, k - 1] &= giver if seen else giver | taker
+        memory.reach[mate, k - 1] &= taker if seen else giver | taker
+    elif seen:
+        memory.reach[card, k - 1] = giver
+    if seen or pair:
+        # Neither hand held another card that pairs with it.
+        others = MATES[rules.by_colour, card] & cards & ~pair
+        while others:
+            memory.reach[lowest(others), k - 1] &= ~(giver | taker)
+            others &= others - 1
+    rest = cards & ~pair
+    while rest:
+        bit = lowest(rest)
+        rest &= rest - 1
+        seats = memory.reach[bit, k - 1]
+        moves_on = not (seen or pair or tracked >> bit & 1) and seats & giver
+        memory.reach[bit, k] = seats | taker if moves_on else seats
+    if seen and not pair:
+        memory.reach[card, k] = taker
+
+
+@helper
+def _trace(rules, memory, seat):
+    """Write `reach` and `hidden`: in every state, where a card may lie for all the seat has seen up to it."""
+    tracked = memory.known[seat] if rules.sticky else 0
+    _trace_start(rules, memory, seat, tracked)
+    cards = 0
+    for p in range(rules.seats):
+        cards |= memory.start[p]
+    own = memory.start[seat]
+    memory.hidden[0] = cards & ~own
+    for k in range(1, memory.draws + 1):
+        card = 1 << memory.drawn[k]
+        given = memory.giver[k] == seat
+        taken = memory.taker[k] == seat
+        _trace_draw(rules, memory, k, cards, given or taken or tracked & card != 0, tracked)
+        if given:
+            own ^= card
+            if rules.sticky:
+                tracked |= card
+        if taken and memory.mate[k] < 0:
+            own ^= card
+        if memory.mate[k] >= 0:
+            cards &= ~(card | 1 << memory.mate[k])
+            own &= cards
+        memory.hidden[k] = cards & ~own
+
+
+@helper
+def _start_backwards(rules, memory, seat, rng, stream):
+    """Give each card an owner in the present."""
+    last = memory.draws
+    cards = memory.hidden[last]
+    clear_sharing(memory, rules.seats)
+    for p in range(rules.seats):
+        dealt = memory.start[p]
+        while dealt:
+            memory.holder[lowest(dealt), last] = NOBODY + lowest(dealt)
+            dealt &= dealt - 1
+    for p in range(rules.seats):
+        if p != seat:
+            memory.room[p] = popcount(memory.hand[p])
+        rest = cards
+        while rest:
+            bit = lowest(rest)
+            rest &= rest - 1
+            memory.barred[p] |= (1 - (memory.reach[bit, last] >> p & 1)) << bit
+    share_out(memory, cards, rules.seats, rng, stream)
+    memory.share[seat] = memory.hand[seat]
+    for p in range(rules.seats):
+        rest = memory.share[p]
+        while rest:
+            memory.holder[lowest(rest), last] = p
+            rest &= rest - 1
+
+
+@helper
+def _undo_pair(memory, k, rng, stream):
+    """Put a removed pair back into the two hands it came from. Whether that can be."""
+    card = memory.drawn[k]
+    mate = memory.mate[k]
+    giver = memory.giver[k]
+    taker = memory.taker[k]
+    straight = memory.reach[card, k - 1] >> giver & memory.reach[mate, k - 1] >> taker & 1
+    crossed = memory.reach[mate, k - 1] >> giver & memory.reach[card, k - 1] >> taker & 1
+    if straight + crossed == 0:
+        return False
+    if crossed and not (straight and below(rng, stream, 2)):
+        card, mate = mate, card
+    memory.holder[card, k - 1] = giver
+    memory.holder[mate, k - 1] = taker
+    memory.moved[k] = card
+    return True
+
+
+@helper
+def _undo_draw(rules, memory, k, rng, stream):
+    """Choose the card that a draw moved, and put it back. Whether there is one."""
+    giver = memory.giver[k]
+    taker = memory.taker[k]
+    able = 0
+    bound = 0
+    for p in range(rules.seats):
+        rest = memory.start[p]
+        while rest:
+            bit = lowest(rest)
+            rest &= rest - 1
+            if memory.holder[bit, k] == taker:
+                able |= (memory.reach[bit, k - 1] >> giver & 1) << bit
+                bound |= (1 - (memory.reach[bit, k - 1] >> taker & 1)) << bit
+    if bound:
+        able &= bound
+    if able == 0 or bound & (bound - 1):
+        return False
+    card = lowest(nth_bit(able, below(rng, stream, popcount(able))))
+    memory.holder[card, k - 1] = giver
+    memory.moved[k] = card
+    return True
+
+
+@helper
+def _go_backwards(rules, memory, seat, first, rng, stream):
+    """Make up a history from state `first` on in which each card lies where it may. Whether that has come about.
+
+    It goes back from the present, choosing the card of each draw; cards that pair may meet in it.
+    """
+    _start_backwards(rules, memory, seat, rng, stream)
+    for k in range(memory.draws, first, -1):
+        for p in range(rules.seats):
+            rest = memory.start[p]
+            while rest:
+                memory.holder[lowest(rest), k - 1] = memory.holder[lowest(rest), k]
+                rest &= rest - 1
+        paired = memory.mate[k] >= 0
+        if not (_undo_pair(memory, k, rng, stream) if paired else _undo_draw(rules, memory, k, rng, stream)):
+            return False
+    return True
+
+
+@helper
+def _clashes(rules, memory, bit, but, cards, first):
+    """With how many of the cards that pair with it, but one, a card ever shares a hand."""
+    mates = MATES[rules.by_colour, bit] & cards & ~(1 << but)
+    clashes = 0
+    while mates:
+        other = lowest(mates)
+        mates &= mates - 1
+        met = False
+        for k in range(first, memory.draws + 1):
+            met |= memory.holder[bit, k] == memory.holder[other, k]
+        clashes += met
+    return clashes
+
+
+@helper
+def _all_clashes(rules, memory, cards, first):
+    """How many pairs of cards share a hand in the history though they would have been removed."""
+    clashes = 0
+    rest = cards
+    while rest:
+        bit = lowest(rest)
+        clashes += _clashes(rules, memory, bit, bit, cards, first)
+        rest &= rest - 1
+    return clashes >> 1
+
+
+@helper
+def _may_swap(memory, x, y, at):
+    """Whether each of two cards may lie where the other one does in a state."""
+    return memory.reach[x, at] >> memory.holder[y, at] & memory.reach[y, at] >> memory.holder[x, at] & 1
+
+
+@helper
+def _stretch(memory, x, y, at, first):
+    """The states start <= .. < end around `at` in which two cards lie apart, and whether they may change places there.
+
+    They may not where one of them would come to lie where it is known not to have lain, or be removed for the other.
+    """
+    last = memory.draws
+    allowed = 1
+    start = at
+    while start > first and memory.holder[x, start - 1] != memory.holder[y, start - 1]:
+        start -= 1
+        allowed &= _may_swap(memory, x, y, start)
+    end = at
+    while end <= last and memory.holder[x, end] != memory.holder[y, end]:
+        removed = (memory.holder[x, end] >= NOBODY) + (memory.holder[y, end] >= NOBODY)
+        if removed:
+            allowed &= removed == 2
+            break
+        allowed &= _may_swap(memory, x, y, end)
+        end += 1
+    return start, end, allowed
+
+
+@helper
+def _swap(memory, x, y, start, end):
+    """Let two cards change places in the states start <= .. < end, before and after which they lie together."""
+    for k in range(start, end):
+        memory.holder[x, k], memory.holder[y, k] = memory.holder[y, k], memory.holder[x, k]
+    for k in range(start, min(end, memory.draws) + 1):
+        if memory.moved[k] == x:
+            memory.moved[k] = y
+        elif memory.moved[k] == y:
+            memory.moved[k] = x
+
+
+@outlined
+def _recollect(rules, memory, seat, first):
+    """Run through a history under OM-04 `sticky`, where a draw depends on the cards that are recognised.
+
+    Writes which those are by now into `recalled`. Returns how many draws could not have been made, and the logarithm
+    of the probability of the others.
+    """
+    hand = memory.share
+    for p in range(rules.seats):
+        hand[p] = 0
+        memory.recalled[p] = memory.known[p] if p == seat else 0
+    for p in range(rules.seats):
+        rest = memory.start[p]
+        while rest:
+            owner = memory.holder[lowest(rest), first]
+            if owner < NOBODY:
+                hand[owner] |= rest & -rest
+            rest &= rest - 1
+    misfits = 0
+    chance = 0.0
+    for k in range(1, memory.draws + 1):
+        giver = memory.giver[k]
+        taker = memory.taker[k]
+        if k <= first:
+            if giver == seat:
+                memory.recalled[seat] |= 1 << memory.drawn[k]
+            continue
+        card = 1 << memory.moved[k]
+        able = hand[giver]
+        known = memory.recalled[taker] & able
+        if known:
+            able = _recognised(rules, hand[taker], able, known)
+        misfits += able & card == 0
+        chance -= math.log(popcount(able))
+        memory.recalled[giver] |= card
+        hand[giver] &= ~card
+        hand[taker] |= card
+        if memory.mate[k] >= 0:
+            hand[taker] &= ~(1 << memory.drawn[k] | 1 << memory.mate[k])
+    return misfits, chance
+
+
+@helper
+def _step(rules, memory, seat, cards, first, at_odds, rng, stream):
+    """One step of the chain: two cards change places between two moments at which they lie together."""
+    clashes, misfits, chance = at_odds
+    at = first + below(rng, stream, memory.draws - first + 1)
+    hidden = memory.hidden[at]
+    n = popcount(hidden)
+    x = lowest(nth_bit(hidden, below(rng, stream, n)))
+    y = lowest(nth_bit(hidden, below(rng, stream, n)))
+    if memory.holder[x, at] == memory.holder[y, at]:
+        return at_odds
+    start, end, allowed = _stretch(memory, x, y, at, first)
+    if not allowed:
+        return at_odds
+    clashes -= _clashes(rules, memory, x, y, cards, first) + _clashes(rules, memory, y, x, cards, first)
+    _swap(memory, x, y, start, end)
+    clashes += _clashes(rules, memory, x, y, cards, first) + _clashes(rules, memory, y, x, cards, first)
+    if rules.sticky:
+        misfits, chance = _recollect(rules, memory, seat, first)
+    more = clashes + misfits - at_odds[0] - at_odds[1]
+    ratio = math.exp(chance - at_odds[2]) * PENALTY**more
+    if ratio < 1.0 and below(rng, stream, 1 << 30) >= ratio * (1 << 30):
+        _swap(memory, x, y, start, end)
+        return at_odds
+    return clashes, misfits, chance
+
+
+@helper
+def _mix_history(rules, memory, seat, first, rng, stream):
+    """Run the chain on the history at hand. Whether it came to histories that agree with all that was seen.
+
+    A Metropolis chain on all histories, those in which cards meet that would have been removed being less likely by a
+    factor each; what counts are its visits to the others. A chain watched on a part of its states is a chain whose
+    distribution there is the same (Levin & Peres 2017, 2.6): uniform, or as probable as the draws were.
+    """
+    cards = 0
+    for k in range(first, memory.draws + 1):
+        cards |= memory.hidden[k]
+    misfits = 0
+    chance = 0.0
+    if rules.sticky:
+        misfits, chance = _recollect(rules, memory, seat, first)
+    at_odds = (_all_clashes(rules, memory, cards, first), misfits, chance)
+    visits = VISITS * (popcount(cards) + memory.draws - first)
+    for _ in range(PATIENCE * visits):
+        at_odds = _step(rules, memory, seat, cards, first, at_odds, rng, stream)
+        visits -= at_odds[0] + at_odds[1] == 0
+        if visits == 0:
+            return True
+    return False
+
+
+@helper
+def resample(rules, state, memory, seat, rng, stream):
+    """The hands of the others, as the last state of a random history that agrees with all the seat has seen."""
+    _trace(rules, memory, seat)
+    first = 0
+    tries = 0
+    while not (
+        _go_backwards(rules, memory, seat, first, rng, stream)
+        and _mix_history(rules, memory, seat, first, rng, stream)
+    ):
+        tries += 1
+        if tries % TRIES == 0:
+            first = (first + memory.draws + 1) >> 1
+    if rules.sticky:
+        _recollect(rules, memory, seat, first)
+    for p in range(rules.seats):
+        if p == seat:
+            continue
+        state.hand[p] = 0
+        if rules.sticky:
+            state.known[p] = memory.recalled[p]
+    rest = memory.hidden[memory.draws]
+    while rest:
+        state.hand[memory.holder[lowest(rest), memory.draws]] |= rest & -rest
+        rest &= rest - 1
+
+
 # --- Positions --------------------------------------------------------------------------------------------------------
 
 
@@ -703,6 +1154,7 @@ GAME = Game(
     Rules=OldMaidRules,
     rules=make_rules,
     state=STATE,
+    memory=MEMORY,
     min_seats=2,
     max_seats=SEATS,
     phases=PHASES,

@@ -27,6 +27,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from sim.cards import (
+    BITS,
     BLACK_JOKER,
     CARDS,
     JOKERS,
@@ -86,6 +87,7 @@ from sim.games import (
     toggle,
 )
 from sim.jit import helper, highest, lowest, nth_bit, outlined, popcount
+from sim.knowledge import SHARING, share_out, some_of
 from sim.rng import CHANCE, below, shuffle
 
 PROSE = {
@@ -614,6 +616,7 @@ class PaijieRules(NamedTuple):
     immune: int  # PJ-29
     single_release: int  # PJ-30
     random_return: int  # PJ-32
+    jack_shown: int  # PJ-33
     jokers_lift: int  # PJ-37
     pair_is_set: int  # PJ-38
     pair_forced: int  # PJ-39
@@ -708,6 +711,7 @@ def make_rules(toggles: PaijieToggles, seats: int) -> PaijieRules:
         immune=int(t.complete_immune),
         single_release=int(t.lock_release_by == "single_only"),
         random_return=int(t.q_return_order == "random"),
+        jack_shown=int(t.j_reveal == "shown"),
         jokers_lift=int(t.jokers_lift_locks),
         pair_is_set=int(t.joker_pair_is_also_set and t.combos and t.set_exchange),
         pair_forced=int(t.single_joker_with_both_held == "pair_forced"),
@@ -789,6 +793,11 @@ PARTITIONS = (
         tuple(f"set{s}_run{r}" for s in ("1", "2", "3+") for r in ("1", "2", "3+")),
         "largest set and longest straight of the opening hand",
         "起手最大多條與最長順子",
+        tuple(
+            (f"set {s[0]}, straight {r[0]}", f"多條{s[1]}、順子{r[1]}")
+            for s in (("none", "無"), ("of 2", " 2 張"), ("of 3 or 4", " 3、4 張"))
+            for r in (("none", "無"), ("of 2", " 2 張"), ("of 3 or more", " 3 張以上"))
+        ),
     ),
 )
 
@@ -872,7 +881,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, number, state, rng):
+def deal(rules, deck, number, loser, state, rng):
     """Deal round robin from seat 0 (L9); the rest is the stock. Then the start search (1.2, L10-12)."""
     seats = rules.seats
     _clear(state)
@@ -1034,6 +1043,16 @@ def _suits(cards):
         if cards & lane:
             lanes |= lane
     return lanes
+
+
+@helper
+def _suit_set(cards):
+    """The suits that occur among the cards, as a set of suits."""
+    suits = 0
+    for suit in range(4):
+        if cards & (LANE_MASK << (LANE * suit)):
+            suits |= 1 << suit
+    return suits
 
 
 @helper
@@ -1336,11 +1355,11 @@ def pick(rules, state, rng, stream, out):
     if state.phase != MAIN:
         rest = _choices(rules, state)
         n = popcount(rest)
-        k = below(rng, stream, n) if n > 1 else 0
+        k = below(rng, stream, n)
         return lowest(nth_bit(rest, k)), n
     if rules.listed or state.start_rank == 0:
         n = _plays(rules, state, state.cur, out)
-        k = below(rng, stream, n) if n > 1 else 0
+        k = below(rng, stream, n)
         return out[k], n
     hand = state.hand[state.cur]
     cards = _playable(rules, state, state.cur)
@@ -1355,7 +1374,7 @@ def pick(rules, state, rng, stream, out):
     if both and rules.pair_forced:
         jokers = 0
     total = n + jokers + both
-    k = below(rng, stream, total) if total > 1 else 0
+    k = below(rng, stream, total)
     if k < singles:
         return nth_bit(cards, k), total
     if k < n:
@@ -1993,16 +2012,20 @@ def _deal_pair(rules, state, log):
 
 @helper
 def _owners_target(rules, state, seat):
-    """The draws of a stuck seat: up to the hand of the owner whose lock blocks it, at least 1 (L75-77, PJ-11)."""
+    """The draws of a stuck seat: up to the hand of the owner whose lock blocks it, at least 1 (L75-77)."""
+    return _target(rules, state, seat, _suit_set(state.hand[seat] & _others(state, state.locked, seat)))
+
+
+@helper
+def _target(rules, state, seat, suits):
+    """The draws of a seat that the locks of these suits, a set, block (PJ-11)."""
     due = 0
     latest = 0
     if rules.match_stuck:
         mine = popcount(state.hand[seat])
         for suit in range(4):
-            owner = state.lock_owner[suit]
-            lane = LANE_MASK << (LANE * suit)
-            if owner >= 0 and owner != seat and state.hand[seat] & state.locked & lane:
-                more = max(1, popcount(state.hand[owner]) - mine)
+            if suits >> suit & 1:
+                more = max(1, popcount(state.hand[state.lock_owner[suit]]) - mine)
                 if rules.stuck_target == LATEST_LOCK:
                     due = more if state.lock_at[suit] > latest else due
                     latest = max(latest, state.lock_at[suit])
@@ -2417,6 +2440,16 @@ FEATURES = (
     Feature("rank_table", "table cards of the rank", "桌面上該點數張數"),
     Feature("rank_start", "whether it is the start rank", "是否為起點"),
     Feature("mode_tax", "whether the King taxes rather than locks", "K 選擇抽牌而非封鎖"),
+    Feature(
+        "neighbours",
+        "pairs of neighbouring cards of a suit in hand afterwards",
+        "此著之後手中同花色相鄰的組數",
+    ),
+    Feature(
+        "long_straights",
+        "cards in hand afterwards that belong to straights of four or more",
+        "此著之後手中屬於四張以上順子的牌數",
+    ),
 )
 F: Any = namedtuple("F", [feature.name for feature in FEATURES])(*range(len(FEATURES)))
 """The index of each feature by name."""
@@ -2426,6 +2459,22 @@ F: Any = namedtuple("F", [feature.name for feature in FEATURES])(*range(len(FEAT
 def _free_places(table, start_rank):
     """The cards not on the table that cost nothing: next to a table card, or of the start rank."""
     return ((table << 1 | table >> 1) & CARDS | RANK_SET << (start_rank - 1)) & ~table
+
+
+@helper
+def _straight_features(rules, start_rank, hand, x):
+    """What straights a hand holds; nothing where they may not be played.
+
+    Two shifts leave the lowest card of every four in a row, two more spread it over the four. A row ends at a suit's
+    guard bit and at the start rank, which no straight contains; 0, before the first play, masks nothing.
+    """
+    cards = hand & CARDS & ~(RANK_SET << start_rank >> 1)
+    pairs = cards & cards >> 1
+    if rules.combos and pairs:
+        note(x, F.neighbours, popcount(pairs))
+        lowest_of_four = pairs & pairs >> 2
+        spread = lowest_of_four | lowest_of_four << 1
+        note(x, F.long_straights, popcount(spread | spread << 2))
 
 
 @helper
@@ -2475,6 +2524,7 @@ def _play_features(rules, state, cards, x):
     note(x, F.over_limit, max(0, after - rules.limit))
     note(x, F.lone_joker, after == 1 and hand & JOKERS != 0)
     start = state.start_rank if state.start_rank else _rank(lowest(cards))
+    _straight_features(rules, start, hand, x)
     before = _free_places(state.table, start)
     then = _free_places(state.table | cards, start)
     note(x, F.opens_own, popcount(then & hand) - popcount(before & hand))
@@ -2528,11 +2578,14 @@ def _joker_features(rules, state, jokers, x):
             total += _card_gap(rules, state, state.table, lowest(rest))
             rest &= rest - 1
         note(x, F.hand_gap, total)
+    else:
+        _straight_features(rules, state.start_rank, hand, x)
 
 
 @helper
 def _card_features(rules, state, card, x):
     """A card to give away (exchange, Queen) or to take (Jack)."""
+    _straight_features(rules, state.start_rank, state.hand[state.cur] ^ 1 << card, x)
     if card >= BLACK_JOKER:
         note(x, F.card_joker, 1)
         return
@@ -2568,6 +2621,1271 @@ def _recall_features(rules, state, card, x):
     if _rank(card) == 13 and owner >= 0:
         note(x, F.own_lock, owner == state.cur)
         note(x, F.lifts_lock, 0 if owner == state.cur else popcount(hand & (LANE_MASK << (LANE * suit))))
+
+
+# --- What a seat has seen ---------------------------------------------------------------------------------------------
+#
+# To a seat a hidden card is a blank, which may have any of a set of faces; blanks of one set are of a kind. A picture
+# says how many blanks of each kind lie in each place. A seat has pictures in mind, each with a weight. Where the game
+# moves a hidden card, any blank of its place may have moved; where a card comes to light, any blank that may be it was
+# it; what behaviour proves takes faces away: every picture becomes all pictures that can follow it, weighted with
+# their chances, and equal ones become one again. In the end the hidden cards are shared out among the blanks of a
+# picture, which is chosen by its weight times the ways to share them out. That is exact but for what is dropped when
+# there are too many pictures; with nothing seen there is but one.
+
+ROWS = 1024
+"""How many rows of the record are kept. A seat that has more to catch up with forgets what it knew."""
+
+KINDS = 24
+PICTURES = 48
+"""How many kinds and pictures a seat has in mind. Too many kinds are merged, the least likely pictures dropped."""
+
+TOPS = 8
+"""How many blanks on top of the stock are kept apart, as their order is known."""
+
+FACTS = 32
+"""How many of the latest proofs are kept."""
+
+TRIES = 8
+"""How many pictures may prove impossible before a sample is dealt without any knowledge."""
+
+EVERYTHING = CARDS | JOKERS
+
+# Places of blanks beside the hands: the shuffled part of the stock, a redeal's pool, the stock's top, and those seen.
+BAG, POOL, TOP = SEATS, SEATS + 1, SEATS + 2
+GONE = TOP + TOPS
+
+CELLS = (GONE + 1) * KINDS
+"""The numbers that make a picture, by place and kind. Those of GONE do not count."""
+
+KEYS = np.random.default_rng(1).integers(1 << 56, size=CELLS)
+"""A picture's key is their sum, one for each blank: two pictures of equal keys are equal, but for a chance of 2^-56."""
+KEYS[GONE * KINDS :] = 0
+
+# What a row of the record tells of a seat and of a card or some cards.
+SHOWS = 0  # these cards leave the hand face up
+DRAWS = 1  # the top card of the stock goes to the hand
+LOOKS = 2  # these are the cards of the stock, which a Jack's player sees
+TAKES = 3  # he takes this one
+RETURNS = 4  # a card of the hand goes on top of the stock
+MIXES = 5  # the stock is shuffled
+RECALLS = 6  # an Ace gives this table card to the hand
+HOLDS = 7  # this card is in the hand, as everybody knows
+LACKS = 8  # none of these cards is in the hand
+PROVES = 9  # the number of a proof about the hand
+POOLS = 10  # all hands are shuffled together for the seat's black Joker
+IS_DEALT = 11  # these are its new hand
+
+ONE_OF, PLAYABLE, NO_PAIR, LOCKED_SUITS = range(4)
+"""What is proved of a hand: see `alone`, `far`, `near` and `suits`."""
+
+QUIET, ASKED, HAS_DRAWN = range(3)
+"""What a turn has shown so far: nothing that proves anything, that it began, that its seat drew as it was stuck."""
+
+MEMORY = np.dtype(
+    [
+        *SHARING,
+        # The game as the log tells it; what the rules are asked about has the names of a state.
+        ("hand", np.int64, SEATS),
+        ("stock", np.int64),
+        ("active", np.int64),
+        ("table", np.int64),
+        ("start_rank", np.int64),
+        ("lock_owner", np.int64, 4),
+        ("lock_at", np.int64, 4),
+        ("locks_set", np.int64),
+        ("locked", np.int64),
+        ("taxed", np.int64),
+        ("ban_rank", np.int64, 4),
+        ("ban_owner", np.int64, 4),
+        ("top", np.int64),
+        ("stock_end", np.int64),
+        ("turn", np.int64),
+        ("seat", np.int64),  # the seat at turn
+        ("spare", np.int64),
+        ("open", np.int64),  # what the turn has shown
+        ("kind", np.int64),  # of the redeal at hand,
+        ("pooled", np.int64),  # all its cards, the stock's included,
+        ("flipped", np.int64),
+        ("dealt", np.int64),  # and the seats whose hands have been told
+        # The record: row r stands at r mod ROWS
+        ("rows", np.int64),
+        ("what", np.int64, ROWS),
+        ("who", np.int64, ROWS),
+        ("cards", np.int64, ROWS),
+        # Proofs that a hand held one of the cards `alone`, or else a pair of a `far` and a `near` one; that it held no
+        # such pair; or that the locked suits it held were one of the sets of suits in `suits`
+        ("facts", np.int64),
+        ("proof", np.int64, FACTS),
+        ("alone", np.int64, FACTS),
+        ("far", np.int64, 2 * FACTS),
+        ("near", np.int64, 2 * FACTS),
+        ("suits", np.int64, FACTS),
+        # What each seat has in mind
+        ("about", np.int64, SEATS),  # hidden cards that it knows something about, if still hidden
+        ("noted", np.int64, SEATS),  # the rows it has caught up with
+        ("looked", np.int64, SEATS),  # and whether it looks at the stock after them
+        ("hidden_from", np.int64, SEATS),
+        ("held_by", np.int64, SEATS),
+        ("kinds_of", np.int64, SEATS),
+        ("tops_of", np.int64, SEATS),
+        ("side_of", np.int64, SEATS),
+        ("pictures_of", np.int64, SEATS),
+        ("faces", np.int64, SEATS * KINDS),
+        # Its pictures, and beside them those that follow
+        ("weight", np.float64, SEATS * 2 * PICTURES),
+        ("key", np.int64, SEATS * 2 * PICTURES),
+        ("cells", np.uint8, SEATS * 2 * PICTURES * CELLS),
+        ("worth", np.float64, SEATS * PICTURES),  # with the ways to share the cards out
+        # The same of the seat at hand
+        ("viewer", np.int64),
+        ("hidden", np.int64),
+        ("mine", np.int64),
+        ("kinds", np.int64),
+        ("tops", np.int64),
+        ("side", np.int64),
+        ("pictures", np.int64),
+        ("following", np.int64),
+        ("becomes", np.int64, KINDS),  # kinds renamed
+        ("dealer", np.int64),  # the player of the black Joker at hand
+        ("nested", np.int64),  # whether of any two groups one has all faces of the other, or none
+    ]
+)
+
+
+# Noting what happens
+
+
+@helper
+def _is_single(cards):
+    return cards != 0 and cards & (cards - 1) == 0
+
+
+@outlined
+def _learn(rules, memory, seat, cards):
+    """Before a row that tells a seat of some cards: where all that it knew about has come to light, it begins anew."""
+    hidden = memory.stock
+    for p in range(rules.seats):
+        if p != seat:
+            hidden |= memory.hand[p]
+    if memory.about[seat] & hidden == 0:
+        memory.about[seat] = 0
+        _begin_knowing(rules, memory, seat, hidden)
+    memory.about[seat] |= cards
+
+
+@outlined
+def _write(rules, memory, what, who, cards):
+    """Write a row, if any seat needs it."""
+    needed = 0
+    for p in range(rules.seats):
+        if memory.rows - memory.noted[p] == ROWS:
+            memory.about[p] = 0
+        needed |= memory.about[p]
+    if needed:
+        row = memory.rows % ROWS
+        memory.what[row] = what
+        memory.who[row] = who
+        memory.cards[row] = cards
+        memory.rows += 1
+
+
+@outlined
+def _tell(rules, memory, what, who, cards, about):
+    """Write a row that tells all seats but `who` something about some cards."""
+    for p in range(rules.seats):
+        if p != who:
+            _learn(rules, memory, p, about)
+    _write(rules, memory, what, who, cards)
+
+
+@helper
+def forget(rules, state, memory):
+    """Every seat knows its own hand and what lies open and, before the first play, what the start search told (1.2)."""
+    memory.rows = memory.facts = memory.turn = memory.seat = memory.spare = memory.open = 0
+    memory.stock = _stock_cards(state)
+    memory.stock_end = DECK
+    memory.active = state.active
+    memory.table = state.table
+    memory.start_rank = state.start_rank
+    memory.locked = state.locked
+    memory.taxed = state.taxed
+    memory.locks_set = state.locks_set
+    for p in range(SEATS):
+        memory.hand[p] = state.hand[p]
+        memory.about[p] = 0
+    for suit in range(4):
+        memory.lock_owner[suit] = state.lock_owner[suit]
+        memory.lock_at[suit] = state.lock_at[suit]
+        memory.ban_rank[suit] = state.ban_rank[suit]
+        memory.ban_owner[suit] = state.ban_owner[suit]
+    if state.start_rank == 0:
+        _note_search(rules, state, memory)
+
+
+@outlined
+def _note_search(rules, state, memory):
+    """No hand holds a card that the start search asked for before the one it found; who holds that is told too."""
+    asked = 0
+    for step in range(52):
+        place, suit = (step % 13, step // 13) if rules.suit_major else (step // 4, step % 4)
+        card = 1 << (LANE * suit + SEARCH[place] - 1)
+        if card == state.start_card:
+            break
+        asked |= card
+    if asked:
+        for p in range(rules.seats):
+            _tell(rules, memory, LACKS, p, asked, asked)
+    if rules.free_start:
+        _tell(rules, memory, HOLDS, state.first, state.start_card, state.start_card)
+
+
+@helper
+def _legal_alone(rules, memory, seat):
+    """The cards, Jokers among them, that the seat could play alone now if it held them."""
+    memory.top = memory.stock_end - popcount(memory.stock)
+    cards = CARDS & ~memory.table & ~_others(memory, memory.locked, seat)
+    if rules.king == BAN_RANK:
+        cards &= ~_banned(rules, memory, seat)
+    if rules.filtered:
+        rest = cards
+        while rest:
+            card = rest & -rest
+            rest ^= card
+            if not _affordable(rules, memory, seat, card):
+                cards ^= card
+    return cards | JOKERS
+
+
+@outlined
+def _note_pairs(rules, memory, seat, alone, fact):
+    """The pairs that the seat could play of cards it could not play alone: PJ-50 and PJ-09 together. Whether any.
+
+    The free one of the two is too far from everything, the locked one near enough; a tax on the free one comes on top.
+    """
+    locked = _others(memory, memory.locked, seat)
+    sets = CARDS & ~memory.table & ~(RANK_SET << (memory.start_rank - 1))
+    for tax in range(2):
+        memory.far[2 * fact + tax] = 0
+        memory.near[2 * fact + tax] = 0
+    counts = rules.locked_member and rules.strict_stock and rules.combos and rules.combo_gap == MIN
+    if locked == 0 or not counts:
+        return False
+    far = sets & ~locked & ~alone
+    taxed = _others(memory, memory.taxed, seat)
+    memory.far[2 * fact] = far & ~taxed
+    memory.far[2 * fact + 1] = far & taxed
+    rest = sets & locked
+    while rest:
+        card = rest & -rest
+        rest ^= card
+        left = memory.stock_end - memory.top - gap(rules, memory, card)
+        if left >= 0:
+            memory.near[2 * fact] |= card
+        if left > 0:
+            memory.near[2 * fact + 1] |= card
+    return _has_pair(memory, fact, EVERYTHING)
+
+
+@helper
+def _ranks_of(cards):
+    """The ranks of regular cards, as a lane."""
+    cards |= cards >> (2 * LANE)
+    return (cards | cards >> LANE) & LANE_MASK
+
+
+@helper
+def _has_pair(memory, fact, cards):
+    """Whether there is a pair of a far and a near card among the cards."""
+    common = 0
+    for tax in range(2 * fact, 2 * fact + 2):
+        common |= _ranks_of(memory.far[tax] & cards & CARDS) & _ranks_of(memory.near[tax] & cards & CARDS)
+    return common != 0
+
+
+@outlined
+def _note_proof(rules, memory, seat, proof):
+    """A proof about the hand of a seat, whose sets are written already."""
+    memory.proof[memory.facts % FACTS] = proof
+    memory.facts += 1
+    _tell(rules, memory, PROVES, seat, memory.facts - 1, EVERYTHING)
+
+
+@outlined
+def _note_play(rules, memory, seat, can):
+    """A seat is proved to have something to play now, or nothing."""
+    alone = _legal_alone(rules, memory, seat)
+    fact = memory.facts % FACTS
+    memory.alone[fact] = alone
+    pairs = _note_pairs(rules, memory, seat, alone, fact)
+    if can:
+        if memory.table | alone != EVERYTHING:
+            _note_proof(rules, memory, seat, PLAYABLE if pairs else ONE_OF)
+        return
+    _tell(rules, memory, LACKS, seat, alone, alone)
+    if pairs:
+        _note_proof(rules, memory, seat, NO_PAIR)
+
+
+@outlined
+def _note_target(rules, memory, seat):
+    """How many cards a stuck seat draws tells something of the suits that block it, if their locks ask for different
+    numbers (PJ-11)."""
+    most = popcount(memory.stock)
+    if rules.limit_when == IMMEDIATE and not rules.batch:
+        most = min(most, max(1, rules.limit + 1 - popcount(memory.hand[seat])))
+    drawn = min(_owners_target(rules, memory, seat), most)
+    locked = _suit_set(_others(memory, memory.locked, seat))
+    fits = some = single = 0
+    for suits in range(0 if rules.strict_stock else 1, 16):
+        if suits & ~locked == 0 and min(_target(rules, memory, seat, suits), most) == drawn:
+            fits |= 1 << suits
+            some |= suits
+            single |= suits if _is_single(suits) else 0
+    if locked & ~some:
+        lanes = _lanes(locked & ~some)
+        _tell(rules, memory, LACKS, seat, lanes, lanes)
+    free = simple = True
+    for suits in range(0 if rules.strict_stock else 1, 16):
+        if suits & ~some == 0:
+            free &= fits >> suits & 1 != 0
+            simple &= (fits >> suits & 1 != 0) == (suits & single != 0)
+    if free:
+        return
+    memory.alone[memory.facts % FACTS] = _lanes(single if simple else locked)
+    memory.suits[memory.facts % FACTS] = fits
+    _note_proof(rules, memory, seat, ONE_OF if simple else LOCKED_SUITS)
+
+
+@helper
+def _lanes(suits):
+    """The cards of a set of suits."""
+    cards = 0
+    for suit in range(4):
+        if suits >> suit & 1:
+            cards |= LANE_MASK << (LANE * suit)
+    return cards
+
+
+@outlined
+def _conclude(rules, memory, event, a, b, c):
+    """What the next event proves of a turn that has begun: whether its seat could play, or held a single Joker."""
+    seat = memory.seat
+    shown = memory.open
+    if shown == HAS_DRAWN and event == DRAW and c == WORD.stuck:
+        return
+    memory.open = QUIET
+    if shown == HAS_DRAWN:
+        if event == TURN and a == memory.turn:
+            _note_play(rules, memory, seat, 1)
+        elif event != ELIMINATE or a != seat or rules.limit_when != IMMEDIATE:
+            _note_play(rules, memory, seat, 0)
+    elif event == MOVE:
+        if rules.joker_only and _is_single(memory.hand[seat]):
+            _tell(rules, memory, LACKS, seat, JOKERS, JOKERS)
+    elif event == ELIMINATE and a == seat and b == WORD.joker_only:
+        _tell(rules, memory, LACKS, seat, CARDS, JOKERS)
+    else:
+        _note_play(rules, memory, seat, 0)
+        if event == DRAW:
+            if rules.match_stuck:
+                _note_target(rules, memory, seat)
+            memory.open = HAS_DRAWN if rules.play_when_drawn else QUIET
+
+
+@helper
+def _note_turn(rules, memory, turn, seat):
+    """A turn begins, or PJ-12 goes on. Under PJ-35 also_when_hit nobody holds a single Joker after the last one."""
+    memory.spare = np.int64(turn == memory.turn)
+    if memory.spare:
+        return
+    if rules.joker_only == 2 and memory.turn:
+        for p in range(rules.seats):
+            if p != seat and _is_single(memory.hand[p]):
+                _tell(rules, memory, LACKS, p, JOKERS, JOKERS)
+    memory.turn = turn
+    memory.seat = seat
+    memory.open = ASKED
+
+
+@helper
+def _note_draw(rules, memory, seat, card, reason):
+    if reason == WORD.jack:
+        _learn(rules, memory, seat, EVERYTHING)
+        if rules.jack_shown:
+            for p in range(rules.seats):
+                _learn(rules, memory, p, card)
+        _write(rules, memory, LOOKS, seat, memory.stock)
+        _write(rules, memory, TAKES, seat, card)
+    else:
+        _write(rules, memory, DRAWS, seat, card)
+    memory.stock &= ~card
+    memory.hand[seat] |= card
+
+
+@helper
+def _note_put(rules, memory, seat, card, place):
+    """A card leaves a hand, for the stock unseen, else face up."""
+    if memory.hand[seat] & card == 0:
+        return  # a Joker, which was noted before
+    if place == WORD.stock_top or place == WORD.stock_shuffled:
+        if not memory.active >> seat & 1 and rules.layout != INTO_STOCK:
+            _tell(rules, memory, LACKS, seat, CARDS, JOKERS)  # all other cards have been laid out
+        _learn(rules, memory, seat, card)
+        _write(rules, memory, RETURNS, seat, card)
+        memory.stock |= card
+    else:
+        _write(rules, memory, SHOWS, seat, card)
+        if place == WORD.table:
+            memory.table |= card
+    memory.hand[seat] &= ~card
+
+
+@helper
+def _note_elimination(rules, memory, seat):
+    """A seat is out. Where its hand goes into the stock but for the Jokers, those are shown, and no other is in it."""
+    memory.active &= ~(1 << seat)
+    if rules.layout == INTO_STOCK and not rules.jokers_to_stock:
+        jokers = memory.hand[seat] & JOKERS
+        if jokers:
+            _write(rules, memory, SHOWS, seat, jokers)
+            memory.hand[seat] &= ~jokers
+        _tell(rules, memory, LACKS, seat, JOKERS, JOKERS)
+
+
+@helper
+def _note_redeal(rules, memory, kind):
+    memory.kind = kind
+    memory.dealt = memory.flipped = 0
+    memory.pooled = memory.stock | (JOKERS if kind == WORD.joker_pair else 0)
+    for p in range(rules.seats):
+        memory.pooled |= memory.hand[p]
+    if kind == WORD.black_joker:
+        for p in range(rules.seats):
+            _learn(rules, memory, p, memory.hand[p])
+        _write(rules, memory, POOLS, memory.seat, 0)
+
+
+@helper
+def _note_hand(rules, memory, hand):
+    """The next seat's hand of a redeal; after the last one of a red Joker or a pair only the flips are known."""
+    seat = memory.dealt
+    memory.dealt += 1
+    memory.hand[seat] = hand
+    if memory.kind == WORD.black_joker:
+        _write(rules, memory, IS_DEALT, seat, hand)
+    if memory.dealt < rules.seats:
+        return
+    memory.stock = memory.pooled
+    for p in range(rules.seats):
+        memory.stock &= ~memory.hand[p]
+    if memory.kind == WORD.black_joker:
+        return
+    for p in range(rules.seats):
+        memory.about[p] = 0
+    for p in range(rules.seats):
+        flip = memory.hand[p] & memory.flipped
+        if flip:
+            _tell(rules, memory, HOLDS, p, flip, flip)
+
+
+@helper
+def _note_locks(memory, event, a, b, c):
+    """Locks, taxes and bans."""
+    if event == LOCK:
+        lane = LANE_MASK << (LANE * a)
+        memory.lock_owner[a] = b
+        memory.locks_set += 1
+        memory.lock_at[a] = memory.locks_set
+        memory.locked = memory.locked & ~lane | (0 if c else lane)
+        memory.taxed = memory.taxed & ~lane | (lane if c else 0)
+    elif event == UNLOCK:
+        lane = LANE_MASK << (LANE * a)
+        memory.lock_owner[a] = -1
+        memory.locked &= ~lane
+        memory.taxed &= ~lane
+    elif event in (BAN, UNBAN):
+        suit = c // LANE
+        memory.ban_rank[suit] = a if event == BAN else 0
+        memory.ban_owner[suit] = b if event == BAN else -1
+
+
+@helper
+def remember(rules, memory, event, a, b, c, d):
+    """Note what the seats see of an event, each of them its part."""
+    if memory.open and event != CARD:
+        _conclude(rules, memory, event, a, b, c)
+    if event == TURN:
+        _note_turn(rules, memory, a, b)
+    elif event == PLAY:
+        if memory.start_rank == 0:
+            memory.start_rank = _rank(lowest(b))
+        memory.hand[a] &= ~b
+        memory.table |= b & CARDS
+        _write(rules, memory, SHOWS, a, b)
+    elif event == PASS:
+        if not memory.spare:
+            _note_play(rules, memory, a, 1)
+    elif event == DRAW:
+        _note_draw(rules, memory, a, 1 << b, c)
+    elif event == PUT:
+        _note_put(rules, memory, a, 1 << b, c)
+    elif event == SHUFFLE:
+        _write(rules, memory, MIXES, 0, 0)
+    elif event == RECALL:
+        _tell(rules, memory, RECALLS, b, 1 << a, 1 << a)
+        memory.table &= ~(1 << a)
+        memory.hand[b] |= 1 << a
+    elif event == ELIMINATE:
+        _note_elimination(rules, memory, a)
+    elif event == REDEAL:
+        _note_redeal(rules, memory, a)
+    elif event == FLIP:
+        memory.flipped |= 1 << a
+    elif event == HAND:
+        _note_hand(rules, memory, a)
+    else:
+        _note_locks(memory, event, a, b, c)
+
+
+# What a seat makes of it
+
+
+@helper
+def _first(memory):
+    """The index of the first picture of the seat at hand."""
+    return (2 * memory.viewer + memory.side) * PICTURES
+
+
+@helper
+def _at(picture, place, kind):
+    """The index of a cell of a picture: how many blanks of a kind lie in a place."""
+    return picture * CELLS + place * KINDS + kind
+
+
+@helper
+def _faces(memory, kind):
+    """The faces, hidden now, that a blank of a kind may have."""
+    return memory.faces[memory.viewer * KINDS + kind] & memory.hidden
+
+
+@outlined
+def _begin_knowing(rules, memory, seat, hidden):
+    """A seat knows its hand and nothing else: one kind of blanks, one picture."""
+    memory.noted[seat] = memory.rows
+    memory.looked[seat] = 0
+    memory.held_by[seat] = memory.hand[seat]
+    memory.hidden_from[seat] = hidden
+    memory.tops_of[seat] = memory.side_of[seat] = 0
+    memory.kinds_of[seat] = memory.pictures_of[seat] = 1
+    memory.faces[seat * KINDS] = hidden
+    picture = 2 * seat * PICTURES
+    memory.weight[picture] = 1.0
+    for cell in range(CELLS):
+        memory.cells[picture * CELLS + cell] = 0
+    left = popcount(hidden)
+    for p in range(rules.seats):
+        if p != seat:
+            memory.cells[_at(picture, p, 0)] = popcount(memory.hand[p])
+            left -= popcount(memory.hand[p])
+    memory.cells[_at(picture, BAG, 0)] = left
+
+
+@helper
+def _recall(memory, seat):
+    """Take up what a seat has in mind."""
+    memory.viewer = seat
+    memory.hidden = memory.hidden_from[seat]
+    memory.mine = memory.held_by[seat]
+    memory.kinds = memory.kinds_of[seat]
+    memory.tops = memory.tops_of[seat]
+    memory.side = memory.side_of[seat]
+    memory.pictures = memory.pictures_of[seat]
+
+
+@helper
+def _keep(memory, seat):
+    """Leave what the seat has in mind now."""
+    memory.hidden_from[seat] = memory.hidden
+    memory.held_by[seat] = memory.mine
+    memory.kinds_of[seat] = memory.kinds
+    memory.tops_of[seat] = memory.tops
+    memory.side_of[seat] = memory.side
+    memory.pictures_of[seat] = memory.pictures
+
+
+@outlined
+def _kind(memory, faces):
+    """The kind of the blanks that may have these faces. If there are too many kinds, the likest one, widened."""
+    likest = 0
+    least = BITS + 1
+    for k in range(memory.kinds):
+        unlike = popcount(_faces(memory, k) ^ faces & memory.hidden)
+        if unlike == 0:
+            return k
+        if unlike < least:
+            least = unlike
+            likest = k
+    if memory.kinds == KINDS:
+        memory.faces[memory.viewer * KINDS + likest] |= faces
+        return likest
+    memory.faces[memory.viewer * KINDS + memory.kinds] = faces
+    memory.kinds += 1
+    return memory.kinds - 1
+
+
+@outlined
+def _tidy(memory):
+    """Make kinds that have become equal one, and pictures; drop kinds that are not used and pictures that cannot be."""
+    first = _first(memory)
+    kinds = 0
+    for k in range(memory.kinds):
+        used = 0
+        for i in range(first, first + memory.pictures):
+            for place in range(GONE):
+                used |= memory.cells[_at(i, place, k)]
+        memory.becomes[k] = KINDS
+        if used and _faces(memory, k):
+            for other in range(kinds):
+                if _faces(memory, other) == _faces(memory, k):
+                    memory.becomes[k] = other
+            if memory.becomes[k] == KINDS:
+                memory.faces[memory.viewer * KINDS + kinds] = memory.faces[memory.viewer * KINDS + k]
+                memory.becomes[k] = kinds
+                kinds += 1
+    kept = 0
+    for i in range(first, first + memory.pictures):
+        if memory.weight[i] > 0.0 and _rename_kinds(memory, i):
+            kept += _join(memory, i, first, first + kept)
+    memory.kinds = kinds
+    memory.pictures = kept
+
+
+@helper
+def _rename_kinds(memory, picture):
+    """Rename the kinds of a picture, and work out its key. Whether each blank has a face."""
+    key = 0
+    for place in range(GONE):
+        for k in range(memory.kinds):
+            cell = _at(picture, place, k)
+            number = memory.cells[cell]
+            if number:
+                kind = memory.becomes[k]
+                if kind == KINDS:
+                    return False
+                memory.cells[cell] = 0
+                memory.cells[_at(picture, place, kind)] += number
+                key += number * KEYS[place * KINDS + kind]
+    memory.key[picture] = key
+    return True
+
+
+@helper
+def _join(memory, picture, first, goal):
+    """Move a picture to the index `goal`, unless it is equal to one from `first` on. Whether it has moved."""
+    for i in range(first, goal):
+        if memory.key[i] == memory.key[picture]:
+            memory.weight[i] += memory.weight[picture]
+            return False
+    memory.weight[goal] = memory.weight[picture]
+    memory.key[goal] = memory.key[picture]
+    if goal < picture:
+        for cell in range(CELLS):
+            memory.cells[goal * CELLS + cell] = memory.cells[picture * CELLS + cell]
+    return True
+
+
+@outlined
+def _add_picture(memory, source, origin, number, goal, moved, rest, weight):
+    """Add a picture that follows from `source`: of `number` blanks in the cell `origin` some have `moved` to the cell
+    `goal`, the others to the cell `rest`. Where there are too many pictures, the least likely one is dropped."""
+    key = memory.key[source] - number * KEYS[origin] + moved * KEYS[goal] + (number - moved) * KEYS[rest]
+    first = (2 * memory.viewer + 1 - memory.side) * PICTURES
+    at = first + memory.following
+    for i in range(first, at):
+        if memory.key[i] == key:
+            memory.weight[i] += weight
+            return
+    if memory.following < PICTURES:
+        memory.following += 1
+    else:
+        at = first
+        for i in range(first + 1, first + PICTURES):
+            at = i if memory.weight[i] < memory.weight[at] else at
+        if memory.weight[at] >= weight:
+            return
+    for cell in range(CELLS):
+        memory.cells[at * CELLS + cell] = memory.cells[source * CELLS + cell]
+    memory.cells[at * CELLS + origin] -= number
+    memory.cells[at * CELLS + goal] += moved
+    memory.cells[at * CELLS + rest] += number - moved
+    memory.key[at] = key
+    memory.weight[at] = weight
+
+
+@helper
+def _follow(memory):
+    """Go on with the pictures that have been added."""
+    memory.side = 1 - memory.side
+    memory.pictures = memory.following
+
+
+@outlined
+def _move(memory, origin, beside, goal, card):
+    """A blank goes to `goal`, any one of the place `origin` and, if that is another, the place `beside`.
+
+    If a card is given, the blank proves to be it.
+    """
+    first = _first(memory)
+    memory.following = 0
+    for i in range(first, first + memory.pictures):
+        total = 0
+        for k in range(memory.kinds):
+            total += memory.cells[_at(i, origin, k)]
+            if beside != origin:
+                total += memory.cells[_at(i, beside, k)]
+        for k in range(memory.kinds):
+            if card and not _faces(memory, k) & card:
+                continue
+            for side in range(1 + (beside != origin)):
+                cell = (beside if side else origin) * KINDS + k
+                number = memory.cells[i * CELLS + cell]
+                if number:
+                    weight = memory.weight[i] * number / total
+                    _add_picture(memory, i, cell, 1, goal * KINDS + k, 1, cell, weight)
+    _follow(memory)
+    memory.hidden &= ~card
+
+
+@outlined
+def _split(memory, place, cards):
+    """Tell apart, in a place, the blanks that are among some cards and those that are not."""
+    for k in range(memory.kinds):
+        if _faces(memory, k) & cards == 0 or _faces(memory, k) & ~cards == 0:
+            continue
+        inside = place * KINDS + _kind(memory, _faces(memory, k) & cards)
+        outside = place * KINDS + _kind(memory, _faces(memory, k) & ~cards)
+        first = _first(memory)
+        memory.following = 0
+        for i in range(first, first + memory.pictures):
+            number = np.int64(memory.cells[_at(i, place, k)])
+            weight = memory.weight[i]
+            for moved in range(number + 1):
+                _add_picture(memory, i, place * KINDS + k, number, inside, moved, outside, weight)
+                weight *= (number - moved) / (moved + 1)
+        _follow(memory)
+
+
+@outlined
+def _bar(memory, place, cards):
+    """No blank of a place is one of these cards."""
+    first = _first(memory)
+    for k in range(memory.kinds):
+        if _faces(memory, k) & cards == 0:
+            continue
+        left = -1
+        for i in range(first, first + memory.pictures):
+            number = memory.cells[_at(i, place, k)]
+            if number:
+                left = _kind(memory, _faces(memory, k) & ~cards) if left < 0 else left
+                memory.cells[_at(i, place, k)] = 0
+                memory.cells[_at(i, place, left)] += number
+    _tidy(memory)
+
+
+@outlined
+def _hide(memory, cards):
+    """Cards that were seen are hidden from now on; no blank that was hidden before is one of them. Their kind."""
+    memory.hidden |= cards
+    for k in range(memory.kinds):
+        memory.faces[memory.viewer * KINDS + k] &= ~cards
+    return _kind(memory, cards)
+
+
+@outlined
+def _add_blank(memory, place, kind):
+    """A blank of a kind comes to a place of every picture."""
+    first = _first(memory)
+    for i in range(first, first + memory.pictures):
+        memory.cells[_at(i, place, kind)] += 1
+        memory.key[i] += KEYS[place * KINDS + kind]
+
+
+@helper
+def _carry(memory, picture, origin, goal):
+    """All blanks of a place go to another one."""
+    for k in range(memory.kinds):
+        number = memory.cells[_at(picture, origin, k)]
+        memory.cells[_at(picture, origin, k)] = 0
+        memory.cells[_at(picture, goal, k)] += number
+
+
+@helper
+def _is_known(memory, picture, kind):
+    """Whether blanks of this kind are one card, which no other blank of the picture may be."""
+    card = _faces(memory, kind)
+    if not _is_single(card):
+        return False
+    others = 0
+    for k in range(memory.kinds):
+        if k != kind and _faces(memory, k) & card:
+            for place in range(GONE):
+                others |= memory.cells[_at(picture, place, k)]
+    return others == 0
+
+
+@outlined
+def _shuffle_blanks(memory, picture, place, known):
+    """The blanks of a place are shuffled; `known` is the kind of several known cards among them, or -1.
+
+    A known card and blanks of a kind that are shuffled together cannot be told apart: each of them may have its face,
+    which no blank elsewhere may have.
+    """
+    cards = most = 0
+    best = -1
+    for k in range(memory.kinds):
+        number = np.int64(memory.cells[_at(picture, place, k)])
+        if number and (k == known or _is_known(memory, picture, k)):
+            cards |= _faces(memory, k)
+            memory.cells[_at(picture, place, k)] = 0
+        elif number > most:
+            most = number
+            best = k
+    if cards:
+        faces = cards
+        if best >= 0:
+            faces |= _faces(memory, best)
+            memory.cells[_at(picture, place, best)] = 0
+        memory.cells[_at(picture, place, _kind(memory, faces))] += most + popcount(cards)
+
+
+@outlined
+def _mix_stock(memory):
+    """The stock is shuffled, with the blanks on top whose order was known."""
+    first = _first(memory)
+    for i in range(first, first + memory.pictures):
+        for top in range(TOP, TOP + memory.tops):
+            _carry(memory, i, top, BAG)
+        _shuffle_blanks(memory, i, BAG, -1)
+    memory.tops = 0
+    _tidy(memory)
+
+
+@outlined
+def _pool_hands(rules, memory):
+    """All hands are shuffled together, the seat's own too."""
+    first = _first(memory)
+    known = _hide(memory, memory.mine)
+    for i in range(first, first + memory.pictures):
+        for p in range(rules.seats):
+            _carry(memory, i, p, POOL)
+        memory.cells[_at(i, POOL, known)] += popcount(memory.mine)
+        _shuffle_blanks(memory, i, POOL, known)
+    memory.mine = 0
+    _tidy(memory)
+
+
+@helper
+def _top_place(memory):
+    """The place of the stock's top blank: it has one of its own if its order is known."""
+    if memory.tops == 0:
+        return BAG
+    memory.tops -= 1
+    return TOP + memory.tops
+
+
+@helper
+def _new_top(memory):
+    """The place of a blank that comes on top of the stock. Of too many the order is forgotten."""
+    if memory.tops == TOPS:
+        _mix_stock(memory)
+    memory.tops += 1
+    return TOP + memory.tops - 1
+
+
+@outlined
+def _look(memory, cards):
+    """The seat sees which cards the stock has: its blanks are these, and no others."""
+    first = _first(memory)
+    for i in range(first, first + memory.pictures):
+        memory.weight[i] *= _ways(memory, _group_stock(memory, i, 0), cards)
+        for cell in range(_at(i, BAG, 0), _at(i, GONE, 0)):
+            memory.cells[cell] = 0
+    memory.tops = 0
+    kind = _hide(memory, cards)
+    for i in range(first, first + memory.pictures):
+        memory.cells[_at(i, BAG, kind)] = popcount(cards)
+    _tidy(memory)
+
+
+# Proofs
+
+
+@helper
+def _is_true(memory, fact, cards):
+    """Whether the cards are as proved."""
+    proof = memory.proof[fact]
+    if proof == LOCKED_SUITS:
+        return memory.suits[fact] >> _suit_set(cards & memory.alone[fact]) & 1 != 0
+    if proof == NO_PAIR:
+        return not _has_pair(memory, fact, cards)
+    return cards & memory.alone[fact] != 0 or (proof == PLAYABLE and _has_pair(memory, fact, cards))
+
+
+@outlined
+def _prove(memory, place, number):
+    """Keep the pictures where a hand is as proved. Its blanks are told apart first, as far as that is about them."""
+    if number <= memory.facts - FACTS:
+        return
+    fact = number % FACTS
+    proof = memory.proof[fact]
+    if proof == LOCKED_SUITS:
+        for suit in range(4):
+            _split(memory, place, memory.alone[fact] & (LANE_MASK << (LANE * suit)))
+    if proof in (ONE_OF, PLAYABLE):
+        _split(memory, place, memory.alone[fact])
+    if proof in (PLAYABLE, NO_PAIR):
+        for tax in range(2 * fact, 2 * fact + 2):
+            ranks = _ranks_of(memory.far[tax]) & _ranks_of(memory.near[tax])
+            while ranks:
+                same = RANK_SET << lowest(ranks)
+                ranks &= ranks - 1
+                _split(memory, place, memory.far[tax] & same)
+                _split(memory, place, memory.near[tax] & same)
+    first = _first(memory)
+    for i in range(first, first + memory.pictures):
+        cards = 0
+        for k in range(memory.kinds):
+            if memory.cells[_at(i, place, k)]:
+                cards |= _faces(memory, k) & -_faces(memory, k)
+        memory.weight[i] *= _is_true(memory, fact, cards)
+    _tidy(memory)
+
+
+# Rows
+
+
+@helper
+def _draws_extra(rules, memory, seat):
+    """Whether a seat that is dealt a new hand takes a card of the stock as well (PJ-59)."""
+    if not rules.count_joker or seat != memory.dealer:
+        return False
+    first = _first(memory)
+    left = memory.tops
+    for k in range(memory.kinds):
+        left += memory.cells[_at(first, BAG, k)]
+    return left > 0
+
+
+@outlined
+def _receive_hand(rules, memory, seat, cards):
+    """The seat's own new hand. One of the cards may be the stock's."""
+    memory.mine = cards
+    extra = POOL
+    if _draws_extra(rules, memory, seat):
+        origin = _top_place(memory)
+        extra = TOP + memory.tops
+        _move(memory, origin, origin, extra, 0)
+    while cards:
+        _move(memory, POOL, extra, GONE, cards & -cards)
+        cards &= cards - 1
+    if extra != POOL:
+        first = _first(memory)
+        for i in range(first, first + memory.pictures):
+            for k in range(memory.kinds):
+                if memory.cells[_at(i, extra, k)]:
+                    memory.weight[i] = 0.0
+        _tidy(memory)
+
+
+@outlined
+def _see_own(rules, memory, seat, what, cards):
+    """Take in what the seat itself does or sees."""
+    if what == SHOWS:
+        memory.mine &= ~cards
+    elif what == RECALLS:
+        memory.mine |= cards
+    elif what in (DRAWS, TAKES):
+        memory.mine |= cards
+        origin = _top_place(memory)
+        _move(memory, origin, origin, GONE, cards)
+    elif what == LOOKS:
+        _look(memory, cards)
+    elif what == RETURNS:
+        memory.mine &= ~cards
+        place = _new_top(memory)
+        _add_blank(memory, place, _hide(memory, cards))
+    elif what == IS_DEALT:
+        _receive_hand(rules, memory, seat, cards)
+
+
+@outlined
+def _see_other(rules, memory, who, what, cards):
+    """Take in what another seat does, as the seat sees it."""
+    if what == SHOWS:
+        while cards:
+            _move(memory, who, who, GONE, cards & -cards)
+            cards &= cards - 1
+    elif what == DRAWS:
+        origin = _top_place(memory)
+        _move(memory, origin, origin, who, 0)
+    elif what == TAKES:
+        _mix_stock(memory)  # as it is shuffled after that anyway, but for a player who is out with it
+        if rules.jack_shown:
+            _move(memory, BAG, BAG, GONE, cards)
+            _add_blank(memory, who, _hide(memory, cards))
+        else:
+            _move(memory, BAG, BAG, who, 0)
+    elif what == RETURNS:
+        place = _new_top(memory)
+        _move(memory, who, who, place, 0)
+    elif what == RECALLS:
+        _add_blank(memory, who, _hide(memory, cards))
+    elif what == HOLDS:
+        _move(memory, who, who, GONE, cards)
+        _add_blank(memory, who, _hide(memory, cards))
+    elif what == LACKS:
+        _bar(memory, who, cards)
+    elif what == PROVES:
+        _prove(memory, who, cards)
+    elif what == IS_DEALT:
+        origin = _top_place(memory) if _draws_extra(rules, memory, who) else POOL
+        for _ in range(popcount(cards)):
+            _move(memory, origin, origin, who, 0)
+            origin = POOL
+
+
+@outlined
+def _catch_up(rules, memory, seat, looked):
+    """Take in all that has happened since the seat's last decision, and the stock if it looks at it now.
+
+    Then weigh its pictures.
+    """
+    _recall(memory, seat)
+    _tidy(memory)
+    for row in range(memory.noted[seat], memory.rows):
+        what = memory.what[row % ROWS]
+        who = memory.who[row % ROWS]
+        if what == MIXES:
+            _mix_stock(memory)
+        elif what == POOLS:
+            memory.dealer = who
+            _pool_hands(rules, memory)
+        elif who == seat:
+            _see_own(rules, memory, seat, what, memory.cards[row % ROWS])
+        else:
+            _see_other(rules, memory, who, what, memory.cards[row % ROWS])
+        if memory.kinds > KINDS // 2:
+            _tidy(memory)
+    if looked:
+        _look(memory, looked)
+    memory.noted[seat] = memory.rows
+    memory.looked[seat] = looked
+    _weigh(rules, memory, seat)
+    _keep(memory, seat)
+
+
+@helper
+def _weigh(rules, memory, seat):
+    """Work out what the seat's pictures are worth. If all are worth nothing, it knows nothing any more."""
+    first = _first(memory)
+    most = total = 0.0
+    for i in range(memory.pictures):
+        groups = _group_all(rules, memory, first + i)
+        worth = memory.weight[first + i] * _ways(memory, groups, memory.hidden)
+        memory.worth[seat * PICTURES + i] = worth
+        total += worth
+        most = max(most, memory.weight[first + i])
+    for i in range(memory.pictures):
+        memory.weight[first + i] /= most
+    if total == 0.0:
+        memory.about[seat] = 0
+
+
+# Sharing out
+
+
+@helper
+def _group_place(memory, picture, place, groups):
+    """The blanks of a place as groups for sharing out; the number of groups so far."""
+    for k in range(memory.kinds):
+        number = memory.cells[_at(picture, place, k)]
+        if number:
+            memory.room[groups] = number
+            memory.barred[groups] = ~_faces(memory, k)
+            groups += 1
+    return groups
+
+
+@helper
+def _group_stock(memory, picture, groups):
+    """The blanks of the stock as groups, the top first."""
+    for top in range(TOP + memory.tops - 1, TOP - 1, -1):
+        groups = _group_place(memory, picture, top, groups)
+    return _group_place(memory, picture, BAG, groups)
+
+
+@helper
+def _group_all(rules, memory, picture):
+    """All blanks as groups: by hand, then the stock's."""
+    groups = 0
+    for p in range(rules.seats):
+        groups = _group_place(memory, picture, p, groups)
+    return _group_stock(memory, picture, groups)
+
+
+@outlined
+def _ways(memory, groups, cards):
+    """In how many ways the cards can be shared out among the groups, as a part of all ways if nothing were barred.
+
+    Group by group, the most restricted first: the faces it may have less those taken by groups before. That is exact
+    where groups are nested, so that a group before takes from this one's faces always or never; else it is a guess.
+    Leaves the order in `queue`.
+    """
+    order = memory.queue
+    for g in range(groups):
+        size = popcount(~memory.barred[g] & cards)
+        at = g
+        while at > 0 and popcount(~memory.barred[order[at - 1]] & cards) > size:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = g
+    memory.nested = 1
+    part = 1.0
+    left = popcount(cards)
+    for i in range(groups):
+        faces = ~memory.barred[order[i]] & cards
+        free = 1.0 * popcount(faces)
+        for j in range(i):
+            other = ~memory.barred[order[j]] & cards
+            if other & faces == other:
+                free -= memory.room[order[j]]
+            elif other & faces:
+                memory.nested = 0
+                free -= memory.room[order[j]] * popcount(other & faces) / popcount(other)
+        for _ in range(memory.room[order[i]]):
+            if free <= 0.0 and memory.nested:
+                return 0.0
+            part *= max(free, 0.1) / left
+            free -= 1.0
+            left -= 1
+    return part
+
+
+@helper
+def _share_blanks(memory, groups, cards, rng, stream):
+    """Share the cards out among the groups, after `_ways`. Whether that can be done."""
+    if not memory.nested:
+        return share_out(memory, cards, groups, rng, stream)
+    for i in range(groups):
+        g = memory.queue[i]
+        memory.share[g] = some_of(~memory.barred[g] & cards, memory.room[g], rng, stream)
+        cards ^= memory.share[g]
+    return True
+
+
+@helper
+def _choose_picture(memory, seat, rng, stream):
+    """The number of a picture, chosen by what it is worth; -1 if there is none."""
+    total = 0.0
+    for i in range(memory.pictures):
+        total += memory.worth[seat * PICTURES + i]
+    if total == 0.0:
+        return -1
+    left = total * below(rng, stream, 1 << 30) / (1 << 30)
+    chosen = -1
+    for i in range(memory.pictures):
+        worth = memory.worth[seat * PICTURES + i]
+        if worth > 0.0:
+            chosen = i
+            left -= worth
+            if left < 0.0:
+                break
+    return chosen
+
+
+@helper
+def _lay_down(rules, state, memory, picture):
+    """Put the cards that the blanks have been given into the state. The index in the stock where no order is known."""
+    g = 0
+    for p in range(rules.seats):
+        cards = 0
+        for k in range(memory.kinds):
+            if memory.cells[_at(picture, p, k)]:
+                cards |= memory.share[g]
+                g += 1
+        if p != memory.viewer:
+            state.hand[p] = cards
+    at = state.top
+    for _ in range(memory.tops):
+        at = _lay_stock(state, at, memory.share[g])
+        g += 1
+    shuffled = at
+    for k in range(memory.kinds):
+        if memory.cells[_at(picture, BAG, k)]:
+            at = _lay_stock(state, at, memory.share[g])
+            g += 1
+    return shuffled
+
+
+@helper
+def _lay_stock(state, at, cards):
+    """Lay cards into the stock from index `at` on; the index after them."""
+    while cards:
+        state.stock[at] = lowest(cards)
+        at += 1
+        cards &= cards - 1
+    return at
+
+
+@helper
+def _deal_blindly(rules, state, seat, hidden, looked, rng, stream):
+    """Deal the hidden cards to the others and the stock in any way; `looked`: the stock's, if the seat sees it."""
+    hidden ^= looked
+    for p in range(rules.seats):
+        if p != seat:
+            state.hand[p] = some_of(hidden, popcount(state.hand[p]), rng, stream)
+            hidden ^= state.hand[p]
+    _lay_stock(state, state.top, hidden | looked)
+    shuffle(rng, stream, state.stock, state.top, state.stock_end)
+
+
+@helper
+def _deal_as_known(rules, state, memory, seat, looked, rng, stream):
+    """Deal the hidden cards as the seat thinks likely. Whether anything it has in mind is possible."""
+    if memory.noted[seat] != memory.rows or memory.looked[seat] != looked:
+        _catch_up(rules, memory, seat, looked)
+    _recall(memory, seat)
+    for _ in range(TRIES):
+        chosen = _choose_picture(memory, seat, rng, stream)
+        if chosen < 0:
+            return False
+        picture = _first(memory) + chosen
+        groups = _group_all(rules, memory, picture)
+        _ways(memory, groups, memory.hidden)
+        if _share_blanks(memory, groups, memory.hidden, rng, stream):
+            shuffled = _lay_down(rules, state, memory, picture)
+            shuffle(rng, stream, state.stock, shuffled, state.stock_end)
+            return True
+    return False
+
+
+@helper
+def resample(rules, state, memory, seat, rng, stream):
+    """The others' hands and the stock, uniform over all that agrees with what the seat has seen and been proved."""
+    stock = _stock_cards(state)
+    hidden = stock
+    for p in range(rules.seats):
+        if p != seat:
+            hidden |= state.hand[p]
+    for i in range(state.top):
+        state.stock[i] = 0
+    for i in range(DECK):
+        state.pool[i] = 0
+    looked = stock if state.phase == JACK_TAKE else 0
+    known = memory.about[seat] & hidden != 0
+    if not known or not _deal_as_known(rules, state, memory, seat, looked, rng, stream):
+        _deal_blindly(rules, state, seat, hidden, looked, rng, stream)
 
 
 # --- Positions --------------------------------------------------------------------------------------------------------
@@ -2739,6 +4057,7 @@ GAME = Game(
     Rules=PaijieRules,
     rules=make_rules,
     state=STATE,
+    memory=MEMORY,
     min_seats=2,
     max_seats=SEATS,
     phases=PHASES,

@@ -159,7 +159,7 @@ class SevensRules(NamedTuple):
     extra: int  # SV-07
     order: int  # SV-08, SV-11: which ranks are neighbours
     eight_first: int  # SV-09
-    quick: int  # whether turns are as in the rules text: forced plays and passes up to the first empty hand
+    quick: int  # whether it is the game of the rules text: forced plays and passes up to the first empty hand
 
 
 SEVENS = RANK_SET << 6
@@ -191,7 +191,11 @@ def make_rules(toggles: SevensToggles, seats: int) -> SevensRules:
         extra=("first_seats_dealt", "random", "rotate").index(t.extra_cards),
         order=WRAP if t.wrap else ACE_HIGH if t.ace_high else PLAIN,
         eight_first=int(t.eight_before_six),
-        quick=int(not cover and passing == FORCED and t.end == "first_out"),
+        quick=int(
+            not (cover or t.wrap or t.ace_high or t.eight_before_six)
+            and passing == FORCED
+            and t.end == "first_out"
+        ),
     )
 
 
@@ -264,7 +268,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, number, state, rng):
+def deal(rules, deck, number, loser, state, rng):
     """Deal round robin from seat 0; the cards that are left over one each to the seats that SV-07 names.
 
     Only these last cards depend on SV-07, so that hands stay as equal as can be across rulesets.
@@ -309,7 +313,7 @@ def _deal_extra(rules, deck, number, state, rng):
     for i in range(dealt, 52):
         if rules.extra == BY_LOT:
             n = popcount(waiting)
-            drawn = nth_bit(waiting, below(rng, CHANCE, n) if n > 1 else 0)
+            drawn = nth_bit(waiting, below(rng, CHANCE, n))
             waiting ^= drawn
             seat = lowest(drawn)
         state.hand[seat] |= 1 << np.int64(deck[i])
@@ -389,10 +393,10 @@ def pick(rules, state, rng, stream, out):
     if state.phase == COVER_CARD:
         hand = state.hand[state.cur]
         n = popcount(hand)
-        return lowest(nth_bit(hand, below(rng, stream, n) if n > 1 else 0)), n
+        return lowest(nth_bit(hand, below(rng, stream, n))), n
     options = state.options
     n = popcount(options) + state.free_pass
-    k = below(rng, stream, n) if n > 1 else 0
+    k = below(rng, stream, n)
     return nth_bit(options, k), n  # no such bit gives 0: a pass
 
 
@@ -514,7 +518,7 @@ def _take_turn(rules, state, move):
         state.over = WIN + 1
         state.out_turn[seat] = state.turn
         return
-    live = _live(rules, table)
+    live = ((table << 1 | table >> 1) & CARDS | SEVENS) & ~table
     turn = state.turn
     options = 0
     while options == 0:
@@ -583,6 +587,12 @@ def apply(rules, state, move, rng, log):
 
 LAST = 1000
 """Behind every number of cards or points that a seat can have."""
+
+
+@helper
+def gains_alone(rules):
+    """A play of the plain game leaves the mover with a card less."""
+    return rules.quick != 0
 
 
 @helper
@@ -974,6 +984,7 @@ GAME = Game(
     partitions=PARTITIONS,
     features=FEATURES,
     cost={"en": "gap", "zh-Hant": "差"},
-    scored=True,
+    scored=1,
+    usual={"seats": 4, "jokers": 0, "decks": 1, "quick": 1},
     module=sys.modules[__name__],
 )

@@ -43,7 +43,7 @@ from sim.games import (
     toggle,
 )
 from sim.jit import helper, lowest, nth_bit, outlined, popcount
-from sim.rng import CHANCE, below
+from sim.rng import CHANCE, below, shuffle
 
 PROSE = {
     "en": "Play the number on the table or the next one; a ten turns the way down, an Ace up. J, Q and K are tens or "
@@ -468,7 +468,7 @@ STATE = np.dtype(
 
 
 @helper
-def deal(rules, deck, number, state, rng):
+def deal(rules, deck, number, loser, state, rng):
     """Deal (YS-02), find the starter (YS-06), and set what he follows (YS-03, YS-07)."""
     _clear(rules, state)
     aces = (
@@ -643,25 +643,32 @@ COVER = 1 << (NIBBLE * 13)
 
 
 @helper
-def _plays(rules, state, hand):
-    """The main moves of a hand but the cover, as bits. Without branches where the rules are plain."""
+def _plays_on(rules, number, fit, turned, hand):
+    """The main moves of a hand but the cover, as bits, on a number and the nibbles that fit it, alone or beside a
+    Queen. Without branches where the rules are plain."""
     ranks = _ranks(hand)
     jack = ranks >> (NIBBLE * JACK) & 1
     queen = ranks >> (NIBBLE * QUEEN) & rules.queen
     king = ranks >> (NIBBLE * KING) & rules.king
-    if state.number == 0:
-        return ranks & state.fit
+    if number == 0:
+        return ranks & fit
     if rules.face_partner:
         beside_queen = _partners(rules, hand, QUEEN) if queen else 0
         beside_king = _partners(rules, hand, KING) if king else 0
     else:
         beside_queen = ranks & PIPS
         beside_king = ranks & PIPS
-    plays = ranks & state.fit
+    plays = ranks & fit
     plays |= (jack & rules.jack_alone) << (NIBBLE * JACK)
     plays |= (ranks & jack & rules.jack_pair) << 1
-    plays |= (beside_queen & state.turned & -queen) << 2
+    plays |= (beside_queen & turned & -queen) << 2
     return plays | (beside_king & -king) << 3
+
+
+@helper
+def _plays(rules, state, hand):
+    """The main moves of a hand but the cover at this turn, as bits."""
+    return _plays_on(rules, state.number, state.fit, state.turned, hand)
 
 
 @helper
@@ -704,7 +711,7 @@ def _special_partners(rules, hand, face):
 
 
 @helper
-def _free(rules, state, hand):
+def _free(rules, hand):
     """One of every rank that may be played after a cover: those with a value."""
     ranks = _ranks(hand)
     free = ranks & rules.plain
@@ -736,7 +743,7 @@ def _choices(rules, state):
     if state.phase == COVER_CARD:
         return _ranks(hand)
     if state.phase == FREE_CARD:
-        return _free(rules, state, hand)
+        return _free(rules, hand)
     if state.phase == AS:
         readings = _readings(rules, state)
         return (readings & 1) | (readings & 2) << 3
@@ -907,10 +914,10 @@ def _cover(rules, state, rank, log):
     _shed(state, rank)
     state.covered[seat] += _one(rank)
     state.covers[seat] += 1
-    emit(log, PUT, seat, rank, WORD.covered)
+    emit(log, PUT, seat, rank, WORD.covered, 2 * state.number + (state.direction == UP))
     if state.hand[seat] or not rules.last_is_free:
         state.points[seat] += rank + 1 if rules.pips else 1
-    if _free(rules, state, state.hand[seat]):
+    if _free(rules, state.hand[seat]):
         state.phase = FREE_CARD
         return True
     state.count[C.bare_covers] += 1
@@ -1253,6 +1260,313 @@ def _card_features(rules, state, hand, rank, x):
         note(x, F.card_reach, _reach(rules, state.number, state.direction) >> (NIBBLE * rank) & 1)
 
 
+# --- What a seat has seen ---------------------------------------------------------------------------------------------
+
+CARDS_AT_MOST = 3 * 52
+
+MEMORY = np.dtype(
+    [
+        ("even", np.int64),  # whether everybody began with one card of every rank (YS-02)
+        ("ace_at", np.int64),  # the place known to have been dealt the spade Ace (YS-06), or -1
+        ("played", np.int64, SEATS + 1),  # by seat, four bits a rank
+        ("proved", np.int64),  # bit mask of the seats of whose hands a cover has proved something
+        ("closed", np.int64),  # bit mask of the seats that covered their last card
+        ("open", np.int64),  # the cover that no card has been played after yet, or -1
+        ("coverer", np.int64),  # the seat that covered last
+        ("latest", np.int64, SEATS),  # each seat's latest cover, or -1
+        ("covers", np.int64),  # covers so far, and of each:
+        ("before", np.int64, CARDS_AT_MOST),  # the cover of the same seat before it, or -1
+        ("gone", np.int64, CARDS_AT_MOST),  # what the seat had played till then
+        (
+            "forced",
+            np.int64,
+            CARDS_AT_MOST,
+        ),  # what the hand could not follow: 2 * number + (1 upwards), or -1
+        ("bare", np.int64, CARDS_AT_MOST),  # whether what was left in the hand had no card with a value
+        # What `resample` works with. A place is a seat other than the one that samples, or the cards not dealt.
+        (
+            "card",
+            np.int64,
+            CARDS_AT_MOST,
+        ),  # hidden cards, each a count of one; by place: hand, covers, latest first
+        ("owner", np.int64, CARDS_AT_MOST),  # its place
+        ("start", np.int64, SEATS + 2),  # where the cards of a place start, and the last ones end
+        ("room", np.int64, SEATS + 1),  # how many of them are in the hand
+        ("price", np.int64, SEATS + 1),  # how much they are at odds with what was seen
+    ]
+)
+
+TRIES = 12
+"""Deals tried before a sample is walked to: where most deals agree with what was seen, one of these is it."""
+
+SWEEPS = 4
+"""Steps of the walk per hidden card, before it may stop."""
+
+
+@helper
+def forget(rules, state, memory):
+    """Nothing is known of a hand but what the deal tells: one card of every rank each, or who has the spade Ace.
+
+    Suits are not kept. Of the starter it is only known that he was dealt a spade Ace; with several decks the chance by
+    which he was drawn among several holders is not weighed.
+    """
+    memory.even = rules.dealing == ONE_EACH
+    memory.ace_at = memory.open = -1
+    memory.proved = memory.closed = memory.covers = 0
+    for p in range(rules.seats):
+        memory.played[p] = 0
+        memory.latest[p] = -1
+        memory.even &= state.hand[p] == ONES
+    memory.played[rules.seats] = 0
+    ace_leads = state.number == 0 and state.fit == 15
+    if rules.starter == SPADE_ACE and state.dealt[state.first] and not (memory.even or ace_leads):
+        memory.ace_at = state.first if state.dealt[state.first] & 1 else rules.seats
+
+
+@helper
+def _note_cover(rules, memory, seat, met):
+    """A cover proves that nothing could be played if the seat would have had to, as it must lead (YS-14)."""
+    k = memory.covers
+    memory.covers += 1
+    memory.before[k] = memory.latest[seat]
+    memory.latest[seat] = k
+    memory.open = k
+    memory.coverer = seat
+    memory.gone[k] = memory.played[seat]
+    memory.bare[k] = 0
+    memory.forced[k] = -1
+    if rules.reluctant or met < 2:
+        memory.forced[k] = met
+        memory.proved |= 1 << seat
+
+
+@helper
+def remember(rules, memory, event, a, b, c, d):
+    """Cards played, and what a cover proves. When nothing is played after it, the seat is out of cards, or the next
+    turn starts at once, as what it holds has no value."""
+    if event == PLAY:
+        while b:
+            memory.played[a] += _one(lowest(b) % LANE)
+            b &= b - 1
+        memory.open = -1
+    elif event == PUT:
+        _note_cover(rules, memory, a, d)
+    elif event == FINISH and memory.open >= 0:
+        memory.closed |= 1 << a
+        memory.open = -1
+    elif event == TURN and memory.open >= 0:
+        memory.bare[memory.open] = 1
+        memory.proved |= 1 << memory.coverer
+        memory.open = -1
+
+
+@helper
+def _list_cards(memory, at, counts):
+    """Write the cards of a count into `card` from `at` on; where they end."""
+    while counts:
+        one = 1 << (lowest(counts) & ~3)
+        memory.card[at] = one
+        counts -= one
+        at += 1
+    return at
+
+
+@helper
+def _lay_out(rules, state, memory, seat):
+    """List what the seat does not see, in rank order, and how many of it lie where."""
+    hidden = state.burned
+    n = 0
+    for p in range(rules.seats):
+        memory.start[p] = n
+        memory.room[p] = 0
+        if p != seat:
+            memory.room[p] = _cards(state.hand[p])
+            theirs = state.hand[p] + state.covered[p]
+            hidden += theirs
+            n += memory.room[p] + state.covers[p]
+            if memory.even:
+                _list_cards(memory, memory.start[p], theirs)
+    memory.start[rules.seats] = n
+    memory.room[rules.seats] = 0
+    if not memory.even:
+        n = _list_cards(memory, 0, hidden)
+    memory.start[rules.seats + 1] = n
+
+
+@helper
+def _in_hand(memory, place):
+    """The cards of a place that are in its hand, as a count."""
+    start = memory.start[place]
+    hand = 0
+    for i in range(start, start + memory.room[place]):
+        hand += memory.card[i]
+    return hand
+
+
+@helper
+def _face_down(memory, place):
+    """The cards of a place that are not in its hand, as a count."""
+    under = 0
+    for i in range(memory.start[place] + memory.room[place], memory.start[place + 1]):
+        under += memory.card[i]
+    return under
+
+
+@outlined
+def _price_of(rules, memory, seat):
+    """How much the cards sampled for a seat are at odds with its covers: how many moves it would have had to make
+    rather than those. The hand at each cover is put together backwards from the hand now."""
+    hand = _in_hand(memory, seat)
+    at = memory.start[seat] + memory.room[seat]
+    k = memory.latest[seat]
+    price = 0
+    while k >= 0:
+        played = memory.played[seat] - memory.gone[k]
+        if memory.bare[k]:
+            price += popcount(_free(rules, hand + played))
+        hand += memory.card[at]
+        at += 1
+        if memory.forced[k] >= 0:
+            number = memory.forced[k] >> 1
+            direction = UP if memory.forced[k] & 1 else DOWN
+            fit = _fits(rules.faces_ten, number, direction) if number else rules.plain
+            turned = _fits(rules.face_partner, number, -direction)
+            price += popcount(_plays_on(rules, number, fit, turned, hand + played))
+        k = memory.before[k]
+    return price
+
+
+@helper
+def _weight(rules, memory, place, aces):
+    """How likely one of the spade Aces is among the hidden `aces` of a place and those played from there; all of them
+    among cards not dealt. As a multiple of some unit."""
+    weight = aces + (memory.played[place] & 15)
+    if place == rules.seats:
+        for k in range(1, rules.decks):
+            weight *= max(0, aces - k)
+    return weight
+
+
+@helper
+def _aces(memory, place):
+    return (_in_hand(memory, place) + _face_down(memory, place)) & 15
+
+
+@helper
+def _agrees(rules, memory, first, last, proved, ace_at, aces, rng, stream):
+    """Whether the cards sampled for places first .. last-1 may be kept, by what covers proved and by chance, in
+    proportion to the weight of where the Aces are."""
+    for p in range(first, min(last, rules.seats)):
+        if proved >> p & 1 and _price_of(rules, memory, p):
+            return False
+    if ace_at < 0:
+        return True
+    most = _weight(rules, memory, ace_at, aces)
+    return below(rng, stream, most) < _weight(rules, memory, ace_at, _aces(memory, ace_at))
+
+
+@helper
+def _accepts(rise, weight, before, rng, stream):
+    """Whether a step is taken: each move that it is more at odds with is worth a sixteenth."""
+    if rise > 0 and below(rng, stream, 1 << 4 * min(rise, 7)):
+        return False
+    return weight >= before or below(rng, stream, before) < weight
+
+
+@outlined
+def _walk(rules, memory, first, last, proved, ace_at, rng, stream):
+    """Swap cards of places first .. last-1 until they agree with all that was seen.
+
+    A Metropolis walk over all deals, in which those at odds with it have a small share: it cannot get caught, and where
+    it stops, after whole sweeps only, is uniform but for the weight of the Aces.
+    """
+    start = memory.start[first]
+    n = memory.start[last] - start
+    price = 0
+    for p in range(first, last):
+        for i in range(memory.start[p], memory.start[p + 1]):
+            memory.owner[i] = p
+        memory.price[p] = _price_of(rules, memory, p) if proved >> p & 1 else 0
+        price += memory.price[p]
+    weight = 1 if ace_at < 0 else _weight(rules, memory, ace_at, _aces(memory, ace_at))
+    while True:
+        for _ in range(SWEEPS * n):
+            i = start + below(rng, stream, n)
+            k = start + below(rng, stream, n)
+            one = memory.card[i]
+            other = memory.card[k]
+            if one == other:
+                continue
+            memory.card[i] = other
+            memory.card[k] = one
+            p = memory.owner[i]
+            q = memory.owner[k]
+            price_p = _price_of(rules, memory, p) if proved >> p & 1 else 0
+            price_q = _price_of(rules, memory, q) if proved >> q & 1 else 0
+            rise = price_p - memory.price[p] + (price_q - memory.price[q] if p != q else 0)
+            then = weight if ace_at < 0 else _weight(rules, memory, ace_at, _aces(memory, ace_at))
+            if _accepts(rise, then, weight, rng, stream):
+                memory.price[p] = price_p
+                memory.price[q] = price_q
+                price += rise
+                weight = then
+            else:
+                memory.card[i] = one
+                memory.card[k] = other
+        if price == 0 and weight:
+            return
+
+
+@helper
+def _deal_anew(rules, memory, first, last, seat, rng, stream):
+    """Deal the cards of places first .. last-1 anew among each other."""
+    proved = memory.proved & ~(1 << seat)
+    ace_at = -1 if memory.ace_at == seat else memory.ace_at
+    aces = 0
+    if ace_at >= 0:
+        for p in range(first, last):
+            aces += _aces(memory, p)
+    for _ in range(TRIES):
+        shuffle(rng, stream, memory.card, memory.start[first], memory.start[last])
+        if _agrees(rules, memory, first, last, proved, ace_at, aces, rng, stream):
+            return
+    _walk(rules, memory, first, last, proved, ace_at, rng, stream)
+
+
+@helper
+def _points_of(memory, seat, uncounted):
+    """The pips of the cards a seat has covered; of its last card only where that counts (YS-18)."""
+    points = 0
+    covers = memory.start[seat] + memory.room[seat]
+    for i in range(covers + uncounted, memory.start[seat + 1]):
+        points += (lowest(memory.card[i]) >> 2) + 1
+    return points
+
+
+@helper
+def resample(rules, state, memory, seat, rng, stream):
+    """The hands, covered cards and cards not dealt, uniform over all that covers and the deal allow.
+
+    A covered card may be any card of the hand at that time, each with the same chance, and a played card is the one
+    that was seen: of equal cards in a hand each counts.
+    """
+    seats = rules.seats
+    _lay_out(rules, state, memory, seat)
+    for first in range(seats if memory.even else 1):
+        last = first + 1 if memory.even else seats + 1
+        _deal_anew(rules, memory, first, last, seat, rng, stream)
+    for p in range(seats):
+        if p != seat:
+            state.hand[p] = _in_hand(memory, p)
+            state.covered[p] = _face_down(memory, p)
+            state.dealt[p] = 0
+            if rules.pips:
+                uncounted = rules.last_is_free & memory.closed >> p
+                state.points[p] = _points_of(memory, p, uncounted)
+    if not memory.even:
+        state.burned = _face_down(memory, seats)
+
+
 # --- Positions and notation -------------------------------------------------------------------------------------------
 
 
@@ -1342,6 +1656,7 @@ GAME = Game(
     Rules=YishiRules,
     rules=make_rules,
     state=STATE,
+    memory=MEMORY,
     min_seats=2,
     max_seats=SEATS,
     phases=PHASES,
@@ -1351,7 +1666,8 @@ GAME = Game(
     partitions=PARTITIONS,
     features=FEATURES,
     cost={"en": "number", "zh-Hant": "數字"},
-    scored=True,
+    scored=-1,
+    usual={"seats": 4, "jokers": 0, "decks": 1},
     max_moves=64,
     module=sys.modules[__name__],
 )

@@ -25,6 +25,10 @@ RANDOM, WEIGHTS = 0, 1
 KINDS = {"random": RANDOM, "weights": WEIGHTS}
 
 
+RESTRICTED = 10**12
+"""The weight of a feature that a player must avoid, or must have, wherever a legal move allows: beyond all others."""
+
+
 class Lineup(NamedTuple):
     """Basic players, a row each: `kind` int64 [rows]; `weights` int64 [rows, phases, features]."""
 
@@ -41,6 +45,10 @@ def basic_lineup(game: Game, players: Sequence[Player]) -> Lineup:
         for phase, named in player.weights.get(game.name, {}).items():
             for name, weight in named.items():
                 weights[row, game.phases.index(phase), feature[name]] = weight
+        for sign, restricted in ((-RESTRICTED, player.forbid), (RESTRICTED, player.prefer)):
+            for phase, names in restricted.get(game.name, {}).items():
+                for name in names:
+                    weights[row, game.phases.index(phase), feature[name]] = sign
     return Lineup(kind, weights)
 
 
@@ -59,7 +67,7 @@ def _best(rules, state, x, rng, stream, out, tied, n):
         if score == best:
             tied[ties] = out[i]
             ties += 1
-    return tied[below(rng, stream, ties) if ties > 1 else 0]
+    return tied[below(rng, stream, ties)]
 
 
 @helper

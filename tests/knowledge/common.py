@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,13 @@ Event = dict[str, Any]
 
 Position = dict[str, Any]
 """A position in a position file's keys."""
+
+
+class Eyes(NamedTuple):
+    """What a judge tells of the hidden: what a seat sees of an event, and how to deal anew what it does not see."""
+
+    seen: Callable[[Event, int], Event]
+    permute: Callable[[np.record, int, int, random.Random], None]
 
 
 def mix(state: np.record, places: Sequence[tuple[str, int]], rnd: random.Random) -> None:

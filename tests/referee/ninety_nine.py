@@ -28,6 +28,7 @@ TOGGLES: dict[str, Collection[object]] = {
     "after_loss_next": ("next_in_direction", "loser_starts"),
     "reshuffle": ("all_discards", "keep_last_card", "none"),
     "draw_time": ("after_effect", "forgotten_draw_lost"),
+    "forget_percent": range(101),
     "ace_other": ("plus_1", "0", "1_or_11"),
     "spade_ace": ("reset_0", "plus_1"),
     "king": ("set_99", "plus_13"),
@@ -98,7 +99,7 @@ class _Referee:
         """What holds whenever a seat is at turn."""
         t = self.toggles
         self.log.demand(seat not in self.out and bool(self.hands[seat]), "the seat at turn holds cards")
-        if t["reshuffle"] == "all_discards" and t["after_loss_hand"] != "removed":
+        if t["reshuffle"] == "all_discards" and t["after_loss_hand"] != "removed" and not self.may_forget():
             full = all(len(self.hands[q]) == t["hand_size"] for q in self.active())
             self.log.demand(full, "every hand is full")
         if t["end"] == "first_loser":
@@ -220,7 +221,8 @@ class _Referee:
         self.discard.append(card)
         self.last_played = card
         named, again = self.apply_card(seat, card)
-        self.refill(seat, 1)
+        if not self.forgets():
+            self.refill(seat, 1)
         if not self.holders():
             raise _GameOver("drawn")
         if named is not None:
@@ -267,6 +269,21 @@ class _Referee:
 
     # ---------------------------------------------------------------- drawing
 
+    def may_forget(self) -> bool:
+        """Whether a seat may forget to draw after its play."""
+        return self.toggles["draw_time"] == "forgotten_draw_lost" and self.toggles["forget_percent"] > 0
+
+    def forgets(self) -> bool:
+        """Whether the seat that has just played forgets to draw: a draw, or the shuffle before it, is not logged.
+
+        Somebody who always forgets must not draw; without a card to draw nothing is logged in any case.
+        """
+        if not self.may_forget() or not (self.stock or self.used_discards()):
+            return False
+        drew = self.log.peek() in ("draw", "shuffle")
+        self.log.demand(not (drew and self.toggles["forget_percent"] == 100), "every draw is forgotten")
+        return not drew
+
     def refill(self, seat: int, count: int) -> None:
         """Draw cards; whenever one must be drawn and the stock is empty, the discards become the stock."""
         while count and (self.stock or self.reshuffle()):
@@ -275,14 +292,18 @@ class _Referee:
             count -= len(cards)
             self.expect("draw", seat=seat, cards=cards, reason="refill")
 
+    def used_discards(self) -> list[str]:
+        """The discards that the rules allow to become the new stock."""
+        mode = self.toggles["reshuffle"]
+        kept = [self.last_played] if mode == "keep_last_card" else []
+        return [] if mode == "none" else [card for card in self.discard if card not in kept]
+
     def reshuffle(self) -> bool:
         """Make a new stock of the discards, as far as the rules allow; whether there is one now."""
-        mode = self.toggles["reshuffle"]
-        kept = [self.last_played] if mode == "keep_last_card" and self.last_played in self.discard else []
-        used = [card for card in self.discard if card not in kept]
-        if mode == "none" or not used:
+        used = self.used_discards()
+        if not used:
             return False
-        self.discard, self.stock = kept, used
+        self.discard, self.stock = [card for card in self.discard if card not in used], used
         event = self.take("shuffle", "stock")
         self.log.same_set("the shuffled stock", used, event["stock"])
         self.stock = list(event["stock"])

@@ -1,0 +1,118 @@
+"""Training on the command line: which tasks, where the player files go, and what is shown of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from sim.config import ConfigError, Player, check_seats, load_player, load_ruleset
+from sim.training import BUDGET, CONFIDENCE, Task, Trained, train, write
+
+FOLDER = Path("reports") / "players"
+
+TEXT = {
+    "en": {
+        "title": "{name}, {seats} seats: trained with {games:,} games in {generations} generations",
+        "against": "one against a field of",
+        "share": "win share (par {par:.1f} %)",
+        "score": "score",
+        "deals": "deals",
+        "nothing": "Nothing to train: no feature tells moves apart.",
+        "file": "Written to {path}; intervals at {percent:.0f} %.",
+    },
+    "zh-Hant": {
+        "title": "{name}，{seats} 人：訓練 {games:,} 局，{generations} 代",
+        "against": "一家對一桌",
+        "share": "勝率（平均 {par:.1f} %）",
+        "score": "得分",
+        "deals": "副牌",
+        "nothing": "無可訓練：沒有能分辨著法的特徵。",
+        "file": "已寫入 {path}；區間為 {percent:.0f} %。",
+    },
+}
+
+
+def training_tasks(
+    rulesets: Sequence[str],
+    against: Sequence[str] | None,
+    like: str,
+    seats: int,
+    games: int | None,
+    aim: str,
+    seed: int,
+    toggles: Mapping[str, str],
+) -> list[Task]:
+    """The tasks of a command line. Raises ConfigError for a mistake in any of them."""
+    tasks = []
+    restrictions, field = load_player(like), tuple(load_player(name) for name in against or ())
+    if restrictions.kind not in ("weights", "adapted"):
+        raise ConfigError(
+            f"--like: {restrictions.name} is a player of kind {restrictions.kind}; it has no weights"
+        )
+    if len(field) >= seats:
+        raise ConfigError(f"--against: {len(field)} players for {seats - 1} other seats")
+    for name in rulesets:
+        ruleset = load_ruleset(name, toggles)
+        check_seats(ruleset, seats, lambda text: ConfigError(f"--seats: {text}"))
+        for player in field:
+            _check_basic(player, ruleset.game)
+        if aim == "score" and not _scored(ruleset.game):
+            raise ConfigError(f"--aim: {ruleset.game} has no scores")
+        tasks.append(Task(ruleset, seats, restrictions, field, aim, games or BUDGET, seed))
+    return tasks
+
+
+def _check_basic(player: Player, game: str) -> None:
+    if player.kind not in ("random", "weights"):
+        raise ConfigError(f"--against: {player.name} is of kind {player.kind}; the field needs basic players")
+    if not player.plays(game):
+        raise ConfigError(f"--against: {player.name} has no weights for {game}")
+
+
+def _scored(game: str) -> bool:
+    from sim.games import games
+
+    return bool(games()[game].scored)
+
+
+def announce(task: Task) -> None:
+    """Tell that a player is being trained, which takes a while."""
+    print(f"training a player for {task.ruleset.name}, {task.seats} seats", file=sys.stderr, flush=True)
+
+
+def show_training(task: Task, jobs: int | None, folder: Path | None, language: str) -> Table:
+    """Train, write the player file, and return what is shown of it."""
+    announce(task)
+    trained = train(task, jobs or os.cpu_count() or 1)
+    path = write(trained, folder or FOLDER)
+    return _table(trained, path, TEXT[language])
+
+
+def _table(trained: Trained, path: Path, text: Mapping[str, str]) -> Table:
+    task = trained.task
+    title = text["title"].format(
+        name=task.ruleset.name, seats=task.seats, games=trained.games, generations=trained.generations
+    )
+    caption = text["file"].format(path=path, percent=100 * CONFIDENCE)
+    if not trained.weights:
+        caption = f"{text['nothing']} {caption}"
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
+    table.add_column(text["against"])
+    table.add_column(text[task.aim].format(par=100 / task.seats), justify="right")
+    table.add_column(text["deals"], justify="right")
+    for name, (estimate, low, high, deals) in trained.measured.items():
+        shown = _percent if task.aim == "share" else _number
+        table.add_row(name, f"{shown(estimate)} [{shown(low)}, {shown(high)}]", f"{deals:,}")
+    return table
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2f} %"
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}"
