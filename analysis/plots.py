@@ -27,6 +27,7 @@ from analysis.sheet import (
     bars,
     fitted,
     handle,
+    line_style,
     lineup_legend,
     lineup_style,
     points,
@@ -313,7 +314,8 @@ def _group(view: View, axes: Axes, metric: str, group: _Group, start: float) -> 
             for k, key in enumerate(group.keys)
             if key in numbers and _enough(metric, numbers, key)
         ]
-        style = {"color": colour, "marker": marker, "linestyle": "-"}
+        # More lines than this would be a tangle.
+        style = {"color": colour, "marker": marker, "linestyle": "-" if len(group.cases) <= 7 else "none"}
         points(axes, [x for x, _ in found], [number for _, number in found], 100, **style)
         ends = (start + 0.4 * group.slot, start + group.width - 0.4 * group.slot)
         par = 100 * _par(view, case, metric)
@@ -339,7 +341,7 @@ def cards(view: View, sheet: Sheet, title: str) -> Figure:
     box = Box(
         left=0.75 + 0.13 * max(name.count("\n") for name in names),
         bottom=0.45,
-        gap_x=0.15,
+        gap_x=0.4,
         gap_y=0.55 if uneven else 0.2,
         top=0.25,
     )
@@ -393,14 +395,12 @@ def _card_panel(view: View, axes: Axes, case: Case, ticks: Sequence[str]) -> Non
 
 
 def _share_y(row: Sequence[Axes]) -> None:
-    """Give the axes of a row the same limits, and tick labels only to the first."""
+    """Give the axes of a row the same limits, unless what one shows would be flat within those of another."""
     limits = np.array([axes.get_ylim() for axes in row])
-    for axes in row:
-        axes.set_ylim(limits[:, 0].min(), limits[:, 1].max())
-    for axes in row[1:]:
-        axes.set_yticks(row[0].get_yticks())
-        axes.set_ylim(limits[:, 0].min(), limits[:, 1].max())
-        axes.set_yticklabels([])
+    low, high = limits[:, 0].min(), limits[:, 1].max()
+    if high - low < 3 * np.ptp(limits, axis=1).min():
+        for axes in row:
+            axes.set_ylim(low, high)
 
 
 # --- Tables side by side: outcomes and lengths ------------------------------------------------------------------------
@@ -427,15 +427,22 @@ def _tables(
 LABEL_GAP = 0.5
 """The room between a panel and the labels of the next one, inches."""
 
+MOST_EMPTY = 1.6
+"""Side by side no panel is higher than another by this, inches."""
 
-def _table_rows(tables: Sequence[tuple[int, tuple[Any, ...]]], width: float, box: Box) -> list[list[_Table]]:
-    """Panels of a width side by side as far as there is room; where the labels are the same they stand once."""
+
+def _table_rows(
+    tables: Sequence[tuple[int, tuple[Any, ...]]], width: float, row: float, box: Box
+) -> list[list[_Table]]:
+    """Panels of a width side by side as far as there is room and they are about as high, with rows of `row` inches;
+    where the labels are the same they stand once."""
     rows: list[list[_Table]] = []
     used = 0.0
-    for seats, mine in tables:
+    for seats, mine in sorted(tables, key=lambda table: len(table[1])):
         labelled = not rows or rows[-1][-1].rows != mine
         used += width + (box.left + LABEL_GAP if labelled else box.gap_x)
-        if rows and used + box.right <= MOST_WIDTH:
+        alike = bool(rows) and row * (len(mine) - len(rows[-1][0].rows)) < MOST_EMPTY
+        if alike and used + box.right <= MOST_WIDTH:
             rows[-1].append(_Table(seats, mine, labelled))
         else:
             rows.append([_Table(seats, mine, True)])
@@ -473,7 +480,7 @@ def outcomes(view: View, sheet: Sheet, title: str) -> Figure:
     tables = _tables(view, rows, cases)
     left = max(text_width(label(row), SIZE - 1) for _, mine in tables for row in mine) + 0.2
     box = Box(left=left, bottom=0.45, gap_x=0.62, gap_y=0.9, top=0.42, right=0.68)
-    arranged = _table_rows(tables, 1.5, box)
+    arranged = _table_rows(tables, 1.5, 0.17, box)
     sizes = [
         [Panel(1.5, 0.17 * len(t.rows) + 0.1, left + LABEL_GAP if t.labelled else None) for t in row]
         for row in arranged
@@ -535,7 +542,7 @@ def turns(view: View, sheet: Sheet, title: str) -> Figure:
     bins = {seats: _turn_bins(view, [case for case in cases if case.seats == seats]) for seats, _ in tables}
     left = max(text_width(sheet.ruleset(view, name, 2), SIZE) for _, mine in tables for name in mine) + 0.2
     box = Box(left=left, bottom=0.45, gap_x=0.25, gap_y=0.75, top=0.25)
-    arranged = _table_rows(tables, 1.95, box)
+    arranged = _table_rows(tables, 1.95, 0.48, box)
     sizes = [
         [Panel(1.95, 0.48 * len(t.rows) + 0.3, left + LABEL_GAP if t.labelled else None) for t in row]
         for row in arranged
@@ -612,7 +619,8 @@ def _ridges(view: View, axes: Axes, rulesets: Sequence[str], seats: int, edges: 
         curve = np.histogram(values, edges, weights=shares)[0]
         heights = base - 0.76 * curve / (curve.max() or 1.0)
         axes.stairs(heights, edges, baseline=base, fill=True, color=colour, alpha=0.18, linewidth=0)
-        axes.stairs(heights, edges, baseline=None, color=colour, linewidth=0.8)
+        line = line_style(view, case.lineup)
+        axes.stairs(heights, edges, baseline=None, color=colour, linestyle=line, linewidth=0.8)
     axes.set_xlim(edges[0], edges[-1])
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.set_ylim(len(rulesets) - 0.8, -1)

@@ -407,12 +407,21 @@ def lineup_style(view: View, lineup: str) -> tuple[str, str]:
     return COLOURS[place % len(COLOURS)], MARKERS[(place + place // len(COLOURS)) % len(MARKERS)]
 
 
+def line_style(view: View, lineup: str) -> str:
+    """How a line without markers is drawn: dashed and dotted where the colours begin anew."""
+    return ("-", "--", ":")[view.lineups.index(lineup) // len(COLOURS) % 3]
+
+
 def lineup_legend(sheet: Sheet, view: View, drawn: Iterable[str], marker: str = "") -> list[Any]:
     """Legend entries of the line-ups that are drawn, with their own markers unless told another."""
     names = set(drawn)
     shown = [name for name in view.lineups if name in names]
-    styles = [(*lineup_style(view, name), sheet.lineup(view, name)) for name in shown]
-    return [handle(label, color=colour, marker=marker or own) for colour, own, label in styles]
+    entries = []
+    for name in shown:
+        colour, own = lineup_style(view, name)
+        line = line_style(view, name) if marker == "none" else "-"
+        entries.append(handle(sheet.lineup(view, name), color=colour, marker=marker or own, linestyle=line))
+    return entries
 
 
 def handle(label: str, **style: Any) -> Any:

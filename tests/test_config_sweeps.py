@@ -467,8 +467,8 @@ def test_the_default_sweep() -> None:
         ("greedy", 3, 7, 7),
         ("greedy", 4, 21, 22),
         ("greedy", 5, 7, 7),
-        ("straight_hoarder", 4, 4, 3),
-        ("straight_hoarder", 4, 4, 3),
+        ("hoarder", 4, 4, 3),
+        ("hoarder", 4, 4, 3),
     ]
     assert {group.games for group in main} == {70000}
     assert sum(group.games * len(group.arms) for group in sweep.groups) > 5_000_000

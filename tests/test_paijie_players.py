@@ -14,7 +14,7 @@ from sim.games import game
 from sim.position import table_of
 
 GREEDY = load_player("greedy")
-HOARDER = load_player("straight_hoarder")
+HOARDER = load_player("hoarder")
 PAIJIE = game("paijie")
 JACK_TAKE = PAIJIE.phases.index("jack_take")
 
@@ -37,7 +37,7 @@ def permute_hidden(state: np.record, seats: int, me: int, rnd: random.Random) ->
     state.stock[top:end] = stock
 
 
-@pytest.mark.parametrize("player", ["random", "greedy", "straight_hoarder"])
+@pytest.mark.parametrize("player", ["random", "greedy", "hoarder"])
 @pytest.mark.parametrize("version", ["v1.0", "v1.1", "h3a"])
 def test_hidden_cards_never_change_a_choice(player: str, version: str) -> None:
     ruleset, seats, rnd = load_ruleset(f"paijie/{version}"), 4, random.Random(version)

@@ -902,8 +902,8 @@ def _retell_joker(rules, state, memory, n):
 
 TRIES = 60
 """Exchanges that may be tried to make one thing possible, before another deal is supposed."""
-ROUNDS = 6
-STEPS = 4
+ROUNDS = 4
+STEPS = 8
 """How often the chain goes through the log, and how many trades it tries then at each point where cards part."""
 LONG_AGO = 1 << 20
 
@@ -1072,11 +1072,10 @@ def _mix_courses(rules, memory, seat, n, rng, stream):
                 other = some_of(memory.held[gap - 1], 1, rng, stream)
                 _exchange(rules, memory, seat, n, gap, memory.moved[gap - 1], other, rng, stream)
             cards = special & memory.others[gap]
-            if cards and (hidden or gap == 0):
-                for _ in range(STEPS):
-                    card = some_of(cards, 1, rng, stream)
-                    other = some_of(memory.others[gap], 1, rng, stream)
-                    _exchange(rules, memory, seat, n, gap, card, other, rng, stream)
+            for step in range(STEPS if hidden or (gap == 0 and cards) else 0):
+                card = memory.moved[gap - 1] if hidden and (step % 2 or not cards) else some_of(cards, 1, rng, stream)
+                other = some_of(memory.others[gap], 1, rng, stream)
+                _exchange(rules, memory, seat, n, gap, card, other, rng, stream)
 
 
 @helper
