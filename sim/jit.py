@@ -82,6 +82,9 @@ helper = numba.njit(**OPTIONS)
 
 OUTLINED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy", "_nrt": True}
 
+separate = numba.njit(**{**OUTLINED, "_nrt": False})
+"""A helper that stays a call of its own, for arrays: it may not allocate, and does not count references."""
+
 outlined = numba.njit(**OUTLINED)
 """A helper that stays a call of its own: large and rare, or used in many places. It may allocate."""
 

@@ -40,8 +40,16 @@ def eyes(name: str, toggles: dict[str, Any]) -> Eyes:
 
 
 JUDGED = [name for name in games() if importlib.util.find_spec(f"tests.knowledge.{name}")]
-CASES = [(name, *case) for name in JUDGED for case in judge(name).RULESETS]
-POSITIONS = [(name, position) for name in JUDGED for position in judge(name).POSITIONS]
+HEAVY = ("ninety_nine", "old_maid", "paijie", "yishi")
+"""Games whose searching kernels take minutes to compile, or whose samples take long to judge: for `make test-all`."""
+
+
+def heavy(name: str, *case: object) -> Any:
+    return pytest.param(name, *case, marks=pytest.mark.slow if name in HEAVY else ())
+
+
+CASES = [heavy(name, *case) for name in JUDGED for case in judge(name).RULESETS]
+POSITIONS = [heavy(name, position) for name in JUDGED for position in judge(name).POSITIONS]
 SCALES = [1, pytest.param(40, marks=pytest.mark.slow)]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.games import DRAWN, SHARE, STALLED, Game
-from sim.jit import helper
+from sim.jit import helper, separate
 from sim.players.basic import Lineup, basic_lineup, choose_basic
 from sim.protocol import apply, is_over, mover, moves, outcome, resample
 from sim.rng import CHANCE, DEAL, SEAT, STREAMS, start_stream, word
@@ -93,24 +93,21 @@ def _worth(rules, row, seat, aim):
 
 @helper
 def _play_out(rules, search, seat, move):
-    """Make a move in the sampled state, play on to the end, and return what that is worth to the seat."""
+    """Make a move in the sampled state, play on to the end, and return what that is worth to the seat.
+
+    Moves are made in one place only, as that is where most of a game's code goes.
+    """
     search.states[1] = search.states[0]
     state = search.states[1]
-    apply(rules, state, move, search.rng, None)
     row = rules.seats + seat
-    while not is_over(rules, state):
-        after, _ = choose_basic(
-            rules,
-            state,
-            mover(rules, state),
-            search.basic,
-            row,
-            search.rng,
-            search.out,
-            search.tied,
-            search.total,
+    while True:
+        apply(rules, state, move, search.rng, None)
+        if is_over(rules, state):
+            break
+        after = mover(rules, state)
+        move, _ = choose_basic(
+            rules, state, after, search.basic, row, search.rng, search.out, search.tied, search.total
         )
-        apply(rules, state, after, search.rng, None)
     outcome(rules, state, search.rows[0])
     return _worth(rules, search.rows[0], seat, search.aim[seat])
 
@@ -142,7 +139,7 @@ def _most_played(search, n):
     return best
 
 
-@helper
+@separate
 def choose_search(rules, state, seat, search, rng):
     """(move, number of legal moves) of a searching seat at its decision."""
     n = moves(rules, state, search.root)
