@@ -1073,7 +1073,11 @@ def _mix_courses(rules, memory, seat, n, rng, stream):
                 _exchange(rules, memory, seat, n, gap, memory.moved[gap - 1], other, rng, stream)
             cards = special & memory.others[gap]
             for step in range(STEPS if hidden or (gap == 0 and cards) else 0):
-                card = memory.moved[gap - 1] if hidden and (step % 2 or not cards) else some_of(cards, 1, rng, stream)
+                card = (
+                    memory.moved[gap - 1]
+                    if hidden and (step % 2 or not cards)
+                    else some_of(cards, 1, rng, stream)
+                )
                 other = some_of(memory.others[gap], 1, rng, stream)
                 _exchange(rules, memory, seat, n, gap, card, other, rng, stream)
 
