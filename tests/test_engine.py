@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sim.config import Player, Ruleset, load_player, load_ruleset, presets
+from sim.config import Group, Player, Ruleset, load_player, load_ruleset, presets
+from sim.config.groups import Contrast
 from sim.engine import Table, play_range, play_rows
 from sim.games import games
 from sim.trace import replay
@@ -55,15 +55,9 @@ def test_the_log_and_the_tallies_tell_of_the_same_games(name: str) -> None:
 @pytest.mark.parametrize("game", games())
 def test_a_range_is_the_sum_of_its_parts(game: str) -> None:
     ruleset = load_ruleset(game)
-    contrast = SimpleNamespace(terms=((0, -1), (1, 1)))
-    group = SimpleNamespace(
-        game=game,
-        seats=seats_of(ruleset),
-        lineup=(RANDOM,) * seats_of(ruleset),
-        arms=(ruleset, ruleset),
-        contrasts=(contrast,),
-        seed=9,
-    )
+    contrast = Contrast("itself", "a", "b", ((0, -1), (1, 1)))
+    seats = seats_of(ruleset)
+    group = Group(seats, (RANDOM,) * seats, (ruleset, ruleset), (contrast,), seed=9, games=1500, game=game)
     whole = play_range(group, 100, 1500)
     parts = [play_range(group, first, count) for first, count in ((100, 3), (103, 1100), (1203, 397))]
     for name, array in whole.items():
