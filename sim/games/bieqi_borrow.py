@@ -903,7 +903,7 @@ def _retell_joker(rules, state, memory, n):
 TRIES = 60
 """Exchanges that may be tried to make one thing possible, before another deal is supposed."""
 ROUNDS = 4
-STEPS = 8
+STEPS = 4
 """How often the chain goes through the log, and how many trades it tries then at each point where cards part."""
 LONG_AGO = 1 << 20
 
@@ -1067,19 +1067,23 @@ def _mix_courses(rules, memory, seat, n, rng, stream):
     special = _told_apart(rules, memory, seat, n)
     for _ in range(ROUNDS if n else 0):
         for gap in range(n + 1):
-            hidden = gap > 0 and memory.kind[gap - 1] == LENT and not _is_known(memory, seat, gap - 1)
-            if hidden:
+            lent = gap > 0 and memory.kind[gap - 1] == LENT and not _is_known(memory, seat, gap - 1)
+            if lent:
                 other = some_of(memory.held[gap - 1], 1, rng, stream)
                 _exchange(rules, memory, seat, n, gap, memory.moved[gap - 1], other, rng, stream)
-            cards = special & memory.others[gap]
-            for step in range(STEPS if hidden or (gap == 0 and cards) else 0):
-                card = (
-                    memory.moved[gap - 1]
-                    if hidden and (step % 2 or not cards)
-                    else some_of(cards, 1, rng, stream)
-                )
-                other = some_of(memory.others[gap], 1, rng, stream)
-                _exchange(rules, memory, seat, n, gap, card, other, rng, stream)
+            for _ in range(STEPS if lent else 0):
+                _exchange_some(rules, memory, seat, n, gap, memory.moved[gap - 1], rng, stream)
+            for _ in range(STEPS if lent or gap == 0 else 0):
+                _exchange_some(rules, memory, seat, n, gap, special & memory.others[gap], rng, stream)
+
+
+@helper
+def _exchange_some(rules, memory, seat, n, gap, cards, rng, stream):
+    """Let one of the cards trade places with any that the others hold at a gap."""
+    card = some_of(cards, 1, rng, stream)
+    other = some_of(memory.others[gap], 1, rng, stream)
+    if card:
+        _exchange(rules, memory, seat, n, gap, card, other, rng, stream)
 
 
 @helper

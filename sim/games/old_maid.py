@@ -652,7 +652,7 @@ DRAWS = 511
 NOBODY = 64
 """Plus a card's bit: the owner of a card that has been removed. No two cards have it in common."""
 
-PENALTY = 1 / 16
+PENALTY = 1 / 4
 """How much less likely a history is in the chain for each pair of cards that meet in it, and each impossible draw."""
 
 VISITS = 24

@@ -914,6 +914,7 @@ def _cover(rules, state, rank, log):
     _shed(state, rank)
     state.covered[seat] += _one(rank)
     state.covers[seat] += 1
+    # Beside the card: what had to be followed, for those who conclude something from the cover.
     emit(log, PUT, seat, rank, WORD.covered, 2 * state.number + (state.direction == UP))
     if state.hand[seat] or not rules.last_is_free:
         state.points[seat] += rank + 1 if rules.pips else 1
@@ -1277,30 +1278,23 @@ MEMORY = np.dtype(
         ("covers", np.int64),  # covers so far, and of each:
         ("before", np.int64, CARDS_AT_MOST),  # the cover of the same seat before it, or -1
         ("gone", np.int64, CARDS_AT_MOST),  # what the seat had played till then
-        (
-            "forced",
-            np.int64,
-            CARDS_AT_MOST,
-        ),  # what the hand could not follow: 2 * number + (1 upwards), or -1
-        ("bare", np.int64, CARDS_AT_MOST),  # whether what was left in the hand had no card with a value
+        ("forced", np.int64, CARDS_AT_MOST),  # what it could not follow: 2 * number + (1 upwards), or -1
+        ("bare", np.int64, CARDS_AT_MOST),  # whether no card that was left in its hand had a value
         # What `resample` works with. A place is a seat other than the one that samples, or the cards not dealt.
-        (
-            "card",
-            np.int64,
-            CARDS_AT_MOST,
-        ),  # hidden cards, each a count of one; by place: hand, covers, latest first
-        ("owner", np.int64, CARDS_AT_MOST),  # its place
+        ("card", np.int64, CARDS_AT_MOST),  # by place: the hand, then what it covered, latest first
+        ("owner", np.int64, CARDS_AT_MOST),  # the place of each card
         ("start", np.int64, SEATS + 2),  # where the cards of a place start, and the last ones end
         ("room", np.int64, SEATS + 1),  # how many of them are in the hand
         ("price", np.int64, SEATS + 1),  # how much they are at odds with what was seen
+        ("weight", np.int64),  # how likely the spade Ace is where it was dealt
     ]
 )
 
-TRIES = 12
+TRIES = 24
 """Deals tried before a sample is walked to: where most deals agree with what was seen, one of these is it."""
 
-SWEEPS = 4
-"""Steps of the walk per hidden card, before it may stop."""
+SWEEPS = 8
+"""Steps of the walk per hidden card until it may stop: as many as leave no trace of where it began."""
 
 
 @helper
@@ -1437,14 +1431,9 @@ def _price_of(rules, memory, seat):
 
 
 @helper
-def _weight(rules, memory, place, aces):
-    """How likely one of the spade Aces is among the hidden `aces` of a place and those played from there; all of them
-    among cards not dealt. As a multiple of some unit."""
-    weight = aces + (memory.played[place] & 15)
-    if place == rules.seats:
-        for k in range(1, rules.decks):
-            weight *= max(0, aces - k)
-    return weight
+def _price_at(rules, memory, place, proved):
+    """`_price_of` a place, if it is a seat of which anything is proved."""
+    return _price_of(rules, memory, place) if proved >> place & 1 else 0
 
 
 @helper
@@ -1453,24 +1442,65 @@ def _aces(memory, place):
 
 
 @helper
-def _agrees(rules, memory, first, last, proved, ace_at, aces, rng, stream):
-    """Whether the cards sampled for places first .. last-1 may be kept, by what covers proved and by chance, in
-    proportion to the weight of where the Aces are."""
-    for p in range(first, min(last, rules.seats)):
-        if proved >> p & 1 and _price_of(rules, memory, p):
+def _weight(rules, memory, place, aces):
+    """How likely one of the spade Aces is among the hidden `aces` of a place and those played from there; all of them
+    among cards not dealt. As a multiple of some unit; 1 where no place is known (-1)."""
+    if place < 0:
+        return 1
+    weight = aces + (memory.played[place] & 15)
+    if place == rules.seats:
+        for k in range(1, rules.decks):
+            weight *= max(0, aces - k)
+    return weight
+
+
+@helper
+def _weight_at(rules, memory, place):
+    """`_weight` of the cards sampled for a place."""
+    return _weight(rules, memory, place, _aces(memory, place) if place >= 0 else 0)
+
+
+@helper
+def _agrees(rules, memory, first, last, proved, ace_at, most, rng, stream):
+    """Whether the cards sampled for places first .. last-1 may be kept, by what covers proved and, in proportion to
+    the weight of where the Aces are, `most` being the largest, by chance."""
+    for p in range(first, last):
+        if _price_at(rules, memory, p, proved):
             return False
-    if ace_at < 0:
-        return True
-    most = _weight(rules, memory, ace_at, aces)
-    return below(rng, stream, most) < _weight(rules, memory, ace_at, _aces(memory, ace_at))
+    return ace_at < 0 or below(rng, stream, most) < _weight_at(rules, memory, ace_at)
 
 
 @helper
 def _accepts(rise, weight, before, rng, stream):
-    """Whether a step is taken: each move that it is more at odds with is worth a sixteenth."""
-    if rise > 0 and below(rng, stream, 1 << 4 * min(rise, 7)):
+    """Whether a step is taken: each move that the cards are more at odds with makes them an eighth as likely."""
+    if rise > 0 and below(rng, stream, 1 << 3 * min(rise, 9)):
         return False
     return weight >= before or below(rng, stream, before) < weight
+
+
+@helper
+def _step(rules, memory, i, k, proved, ace_at, rng, stream):
+    """Swap two cards, or leave them; how much more the cards are at odds with what was seen."""
+    one = memory.card[i]
+    other = memory.card[k]
+    if one == other:
+        return 0
+    p = memory.owner[i]
+    q = memory.owner[k]
+    memory.card[i] = other
+    memory.card[k] = one
+    price_p = _price_at(rules, memory, p, proved)
+    price_q = _price_at(rules, memory, q, proved)
+    rise = price_p - memory.price[p] + (price_q - memory.price[q] if p != q else 0)
+    weight = _weight_at(rules, memory, ace_at)
+    if not _accepts(rise, weight, memory.weight, rng, stream):
+        memory.card[i] = one
+        memory.card[k] = other
+        return 0
+    memory.price[p] = price_p
+    memory.price[q] = price_q
+    memory.weight = weight
+    return rise
 
 
 @outlined
@@ -1486,35 +1516,16 @@ def _walk(rules, memory, first, last, proved, ace_at, rng, stream):
     for p in range(first, last):
         for i in range(memory.start[p], memory.start[p + 1]):
             memory.owner[i] = p
-        memory.price[p] = _price_of(rules, memory, p) if proved >> p & 1 else 0
+        memory.price[p] = _price_at(rules, memory, p, proved)
         price += memory.price[p]
-    weight = 1 if ace_at < 0 else _weight(rules, memory, ace_at, _aces(memory, ace_at))
-    while True:
+    memory.weight = _weight_at(rules, memory, ace_at)
+    walking = True
+    while walking:
         for _ in range(SWEEPS * n):
             i = start + below(rng, stream, n)
             k = start + below(rng, stream, n)
-            one = memory.card[i]
-            other = memory.card[k]
-            if one == other:
-                continue
-            memory.card[i] = other
-            memory.card[k] = one
-            p = memory.owner[i]
-            q = memory.owner[k]
-            price_p = _price_of(rules, memory, p) if proved >> p & 1 else 0
-            price_q = _price_of(rules, memory, q) if proved >> q & 1 else 0
-            rise = price_p - memory.price[p] + (price_q - memory.price[q] if p != q else 0)
-            then = weight if ace_at < 0 else _weight(rules, memory, ace_at, _aces(memory, ace_at))
-            if _accepts(rise, then, weight, rng, stream):
-                memory.price[p] = price_p
-                memory.price[q] = price_q
-                price += rise
-                weight = then
-            else:
-                memory.card[i] = one
-                memory.card[k] = other
-        if price == 0 and weight:
-            return
+            price += _step(rules, memory, i, k, proved, ace_at, rng, stream)
+        walking = price > 0 or memory.weight == 0
 
 
 @helper
@@ -1523,12 +1534,12 @@ def _deal_anew(rules, memory, first, last, seat, rng, stream):
     proved = memory.proved & ~(1 << seat)
     ace_at = -1 if memory.ace_at == seat else memory.ace_at
     aces = 0
-    if ace_at >= 0:
-        for p in range(first, last):
-            aces += _aces(memory, p)
+    for p in range(first, last if ace_at >= 0 else first):
+        aces += _aces(memory, p)
+    most = _weight(rules, memory, ace_at, aces)
     for _ in range(TRIES):
         shuffle(rng, stream, memory.card, memory.start[first], memory.start[last])
-        if _agrees(rules, memory, first, last, proved, ace_at, aces, rng, stream):
+        if _agrees(rules, memory, first, last, proved, ace_at, most, rng, stream):
             return
     _walk(rules, memory, first, last, proved, ace_at, rng, stream)
 
@@ -1667,7 +1678,7 @@ GAME = Game(
     features=FEATURES,
     cost={"en": "number", "zh-Hant": "數字"},
     scored=-1,
-    usual={"seats": 4, "jokers": 0, "decks": 1},
+    usual={"seats": 4, "jokers": 0, "decks": 1, "dealing": 0, "reluctant": 0, "pips": 0, "last_is_free": 0},
     max_moves=64,
     module=sys.modules[__name__],
 )

@@ -28,7 +28,7 @@ RULESETS: tuple[tuple[str, dict[str, Any], int], ...] = (
 
 def _start(hands: str, stock: str, discard: str, **keys: Any) -> Position:
     """A small deck, spread over these hands (a bar between seats), the stock (top first) and the discards."""
-    toggles = {key: keys.pop(key) for key in list(keys) if key not in ("ruleset", "total", "lives")}
+    toggles = {key: keys.pop(key) for key in list(keys) if key != "total"}
     cards = {
         "hands": [hand.split() for hand in hands.split("|")],
         "stock": stock.split(),
@@ -40,11 +40,10 @@ def _start(hands: str, stock: str, discard: str, **keys: Any) -> Position:
 POSITIONS: tuple[Position, ...] = (
     _start("S2 H4|D5 CJ|HK D10", "S7", "C3"),
     _start("S2 H4|D5 CJ|HK D10", "S7", "C3 H9", reshuffle="keep_last_card"),
-    _start("S2 H4 C7|D5 CJ H8", "S7 D3", "C3", reshuffle=None),
+    _start("S2 H4|D5 CJ|C2 S6", "S7 D3", "C3", reshuffle=None),
     _start("S2 H4|D5 CJ|HK D10", "S7", "C3 SA", draw_time="forgotten_draw_lost", forget_percent=50),
-    _start("S9 D4|D8 C6|H9 D7", "S7", "C3", total=95, end="elimination", after_loss_hand="removed"),
-    _start("S9 D4|D8 C6|H9 D7", "S7", "C3", total=95, end="lives", hand_size=3),
-    _start("BJ H4|D5 CJ|HK D10", "S7", "C3", ruleset="ninety_nine/jokers"),
+    _start("D4 D5 CJ|S9|H4|HJ", "S7", "C3", total=97, end="elimination", after_loss_total="keep"),
+    _start("D4 CJ D5|S9|H8", "S7 S2", "C3", total=97, end="lives", hand_size=3),
 )
 """Small positions in which the distribution of samples is compared with rejection sampling."""
 

@@ -28,20 +28,26 @@ def _start(hands: list[list[str]], **toggles: Any) -> Position:
     return {"ruleset": "old_maid/default", "hands": hands, "toggles": toggles}
 
 
-_THREE_SEATS = [["SA", "H2", "D3"], ["HA", "S2", "D4", "S7"], ["S3", "H4", "BJ", "C7"]]
-_FOUR_SEATS = [["SA", "H2", "D3", "BJ"], ["HA", "S2", "C4"], ["S3", "D4", "S5"], ["H5", "D6", "C6"]]
-_THREES = [["SA", "H2", "S9"], ["HA", "DA", "CA", "S2"], ["S3", "H3", "D3", "C3", "BJ", "H9"]]
+_THREE_SEATS = [["SA", "H2"], ["HA", "S2", "D4"], ["H4", "BJ"]]
+_FOUR_SEATS = [["SA", "H2"], ["HA", "S3"], ["S2", "H3"], ["BJ"]]
+_PAIRS = [["SA", "H2"], ["HA", "CA", "S2"], ["DA", "BJ"]]
 
 POSITIONS: tuple[Position, ...] = (
-    _start(_THREE_SEATS),
-    _start(_THREE_SEATS, draw_from="any_chosen"),
-    _start(_FOUR_SEATS, draw_from="any_chosen"),
-    _start(_THREES, draw_from="left"),
-    _start(_THREE_SEATS, draw_from="any_chosen", position_model="sticky"),
-    _start(_THREE_SEATS, draw_from="left", position_model="sticky"),
-    _start([["SA", "H2"], ["CA", "S2", "D2"], ["C2", "D3", "H3", "BJ"]], pair_rule="rank_and_colour"),
+    _start(_THREE_SEATS, max_draws=4),
+    _start(_PAIRS, draw_from="left", max_draws=4),
+    _start(_THREE_SEATS, draw_from="any_chosen", max_draws=4),
+    _start(_FOUR_SEATS, draw_from="any_chosen", max_draws=3),
+    _start(_THREE_SEATS, draw_from="any_chosen", position_model="sticky", max_draws=4),
+    _start([["SA", "H2"], ["CA", "S2", "D2"], ["C2", "BJ"]], pair_rule="rank_and_colour", max_draws=4),
 )
 """Small positions in which the distribution of samples is compared with rejection sampling."""
+
+
+def is_pair(toggles: dict[str, Any], a: str, b: str) -> bool:
+    """Whether two cards are a pair."""
+    if a == b or a[1:] != b[1:] or "BJ" in (a, b):
+        return False
+    return toggles["pair_rule"] == "rank" or (a[0] in "SC") == (b[0] in "SC")
 
 
 def tell(events: list[Event], start: Position) -> list[Event]:
@@ -108,12 +114,6 @@ class Knowledge:
         self.recognised: set[str] = set()
         self.draw: Event | None = None
 
-    def _pairs(self, a: str, b: str) -> bool:
-        """Whether two different cards are a pair."""
-        same = {"S": "SC", "C": "SC", "H": "HD", "D": "HD"}
-        by_colour = self.toggles["pair_rule"] == "rank_and_colour"
-        return a[1:] == b[1:] and "BJ" not in (a, b) and (not by_colour or b[0] in same[a[0]])
-
     def see(self, event: Event) -> None:
         """Take an event in, as `seen` shows it."""
         kind = event["type"]
@@ -137,7 +137,7 @@ class Knowledge:
     def _rule_out(self, draw: Event, card: str) -> None:
         """Neither of the two hands held a further card that pairs with this one."""
         for other, seats in self.may.items():
-            if self._pairs(card, other) and other != card:
+            if is_pair(self.toggles, card, other):
                 seats -= {draw["seat"], draw["from"]}
 
     def _see_move(self, draw: Event) -> None:
@@ -159,5 +159,5 @@ class Knowledge:
         for p, hand in enumerate(hands):
             for card in hand:
                 assert p in self.may[card], (card, p, self.may[card])
-                assert not any(self._pairs(card, other) for other in hand if other != card), hand
+                assert not any(is_pair(self.toggles, card, other) for other in hand), hand
         assert {card for card, seats in self.may.items() if seats == {self.seat}} == set(hands[self.seat])

@@ -20,7 +20,7 @@ RULESETS: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("yishi/default", {"cover_voluntary": "only_if_no_play"}, 3),
     ("yishi/default", {"cover_voluntary": "only_if_no_play", "decks": 2, "score": "covered_pips"}, 6),
     ("yishi/default", {"lead": "free_by_spadeA_holder", "start_number": "fixed"}, 4),
-    ("yishi/default", {"lead": "free_by_spadeA_holder", "deal": "equal_burn_rest", "decks": 3}, 9),
+    ("yishi/default", {"lead": "free_by_spadeA_holder", "deal": "equal_burn_rest", "decks": 2}, 7),
     ("yishi/specials_only", {"score": "covered_pips", "last_card_cover_counts": False}, 4),
     ("yishi/specials_only", {"cover_voluntary": "only_if_no_play", "J_mode": "alone_counts_1"}, 4),
     ("yishi/specials_only", {"free_card_may_be_special_pair": True, "starter": "random"}, 5),
