@@ -10,7 +10,8 @@ import functools
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import codegen
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from sim import NOT_PLAYING
@@ -74,19 +78,53 @@ OPTIONS = {
 """Options of everything that only other jitted code calls. Without the first three a large kernel is 1.7 times slower.
 
 `_nrt` off: arrays are not reference-counted, which took up to two thirds of a game's time (two locked instructions for
-each array a function is given), and nothing may be allocated. Only `outlined` functions may.
+each array a function is given), and nothing may be allocated.
 """
 
 helper = numba.njit(**OPTIONS)
 """A function called from jitted code only."""
 
-OUTLINED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy", "_nrt": True}
-
-separate = numba.njit(**{**OUTLINED, "_nrt": False})
-"""A helper that stays a call of its own, for arrays: it may not allocate, and does not count references."""
+OUTLINED = {**OPTIONS, "forceinline": False}
+"""Options left out are those of the caller: a function is inlined unless it says that it is not."""
 
 outlined = numba.njit(**OUTLINED)
-"""A helper that stays a call of its own: large and rare, or used in many places. It may allocate."""
+"""A helper that stays a call of its own: large and rare, or used in many places."""
+
+allocating = numba.njit(**{**OUTLINED, "_nrt": True})
+"""An outlined helper that may allocate."""
+
+
+class _Part(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a function that only other jitted code calls.
+
+    numba optimises and assembles each function on its own, with all that it calls, before it does so again with each
+    of its callers. A part is only linked: the kernel that it ends up in is optimised, once.
+    """
+
+    def finalize(self):
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        return 0
+
+
+@contextmanager
+def _compiled_in_parts(kernel: str) -> Iterator[None]:
+    """Let every function compiled meanwhile, but for the kernel of this name, be a part. Parts never run by themselves,
+    so that they need no environment, where numba keeps what it raises errors with."""
+    codegen = cpu_target.target_context.codegen()
+    create_library, set_env = codegen.create_library, codegen.set_env
+    codegen.create_library = lambda name: create_library(name) if name == kernel else _Part(codegen, name)
+    codegen.set_env = lambda name, env: codegen._engine.is_symbol_defined(name) and set_env(name, env)
+    try:
+        yield
+    finally:
+        del codegen.create_library, codegen.set_env
 
 
 class _Entry:
@@ -105,8 +143,20 @@ class _Entry:
         if module not in self._compiled:
             numba.config.CACHE_DIR = str(_cache_folder(module))
             compiler = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
-            self._compiled[module] = compiler(self._function)
+            self._compiled[module] = self._in_parts(compiler(self._function))
         return self._compiled[module](*args)
+
+    @staticmethod
+    def _in_parts(kernel: Any) -> Callable[..., Any]:
+        """The kernel, which will compile, or be loaded, with everything it calls as parts of it."""
+        compile_whole = kernel.compile
+
+        def compile_in_parts(signature: Any) -> Any:
+            with global_compiler_lock, _compiled_in_parts(kernel.py_func.__qualname__):
+                return compile_whole(signature)
+
+        kernel.compile = compile_in_parts
+        return kernel
 
 
 def entry(function: Callable[..., Any]) -> Callable[..., Any]:

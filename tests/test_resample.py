@@ -11,6 +11,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 from types import ModuleType
 from typing import Any
 
@@ -50,7 +51,22 @@ def heavy(name: str, *case: object) -> Any:
 
 CASES = [heavy(name, *case) for name in JUDGED for case in judge(name).RULESETS]
 POSITIONS = [heavy(name, position) for name in JUDGED for position in judge(name).POSITIONS]
-SCALES = [1, pytest.param(40, marks=pytest.mark.slow)]
+QUICK, ALL = 100, 100_000
+"""Samples checked: a case in `make test`, and a game, over all its cases, in `make test-all`."""
+
+SAMPLED = [
+    pytest.param(*case.values, samples, marks=marks)
+    for case in CASES
+    for samples, marks in (
+        (QUICK, case.marks),
+        (-(-ALL // len(judge(str(case.values[0])).RULESETS)), pytest.mark.slow),
+    )
+]
+LINES = [1, pytest.param(5, marks=pytest.mark.slow)]
+"""Lines of play compared by position."""
+
+TRIES = 40
+"""Lines played for one that can be compared: for the others too few deals agree."""
 
 
 def label(value: object) -> str:
@@ -90,26 +106,26 @@ def test_every_game_has_a_judge() -> None:
     assert list(games()) == JUDGED
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize(("name", "ruleset", "toggles", "seats"), CASES, ids=label)
+@pytest.mark.parametrize(("name", "ruleset", "toggles", "seats", "samples"), SAMPLED, ids=label)
 def test_sampled_states_agree_with_all_that_was_seen(
-    name: str, ruleset: str, toggles: dict[str, Any], seats: int, scale: int
+    name: str, ruleset: str, toggles: dict[str, Any], seats: int, samples: int
 ) -> None:
-    table, rnd, checked = table_for(ruleset, toggles, seats, 5), random.Random(ruleset), 0
-    sees = eyes(name, toggles).seen
-    for number in range(6 * scale):
-        for start in decisions(table, number, rnd):
-            if rnd.random() > 0.15:
-                continue
-            seat = table.mover()
-            knows = judge(name).Knowledge(load_ruleset(ruleset).changed(toggles).resolved(), start, seat)
-            for event in story(table, start):
-                knows.see(sees(event, seat))
-            knows.check(position_of(table))
-            for sample in table.samples(20, checked):
-                knows.check(table.game.module.to_position(table.rules, sample))
-                checked += 1
-    assert checked >= 100 * scale
+    table, rnd = table_for(ruleset, toggles, seats, 5), random.Random(ruleset)
+    rules, sees = load_ruleset(ruleset).changed(toggles).resolved(), eyes(name, toggles).seen
+    checked = 0
+    for start in (start for number in count() for start in decisions(table, number, rnd)):
+        if rnd.random() > 0.15:
+            continue
+        seat = table.mover()
+        knows = judge(name).Knowledge(rules, start, seat)
+        for event in story(table, start):
+            knows.see(sees(event, seat))
+        knows.check(position_of(table))
+        for sample in table.samples(20, checked):
+            knows.check(table.game.module.to_position(table.rules, sample))
+            checked += 1
+        if checked >= samples:
+            return
 
 
 @pytest.mark.parametrize(("name", "ruleset", "toggles", "seats"), CASES, ids=label)
@@ -190,41 +206,50 @@ def key_of(table: Table, state: np.record) -> str:
     return json.dumps(table.game.module.to_position(table.rules, state), sort_keys=True)
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("lines", LINES)
 @pytest.mark.parametrize(("name", "position"), POSITIONS, ids=label)
-def test_samples_are_distributed_as_by_rejection(name: str, position: Position, scale: int) -> None:
+def test_samples_are_distributed_as_by_rejection(name: str, position: Position, lines: int) -> None:
     """Deals that agree with a line of play, found by trying, against `resample` at its end."""
     seats = len(position["hands"])
     table = table_for(position["ruleset"], position.get("toggles", {}), seats, 1)
-    rnd, lines = random.Random(json.dumps(position)), 0
+    rnd, compared = random.Random(json.dumps(position)), 0
+    for _ in range(TRIES * lines):
+        compared += compare_line(table, position, compared, rnd)
+        if compared == lines:
+            return
+    assert compared > 0
+
+
+def compare_line(table: Table, position: Position, number: int, rnd: random.Random) -> bool:
+    """Play a line from a position at random and compare at its end, if enough deals agree with the line. Whether so."""
+    name = table.game.name
     sees = eyes(name, position.get("toggles", {})).seen
     deal_anew = getattr(judge(name), "deal_anew", hidden_dealt_anew)
-    while lines < 2 * scale:
-        place(table, position, rnd.getrandbits(32))
-        start, line, over = position_of(table) | {"ruleset": position["ruleset"]}, [], table.begin()
-        for _ in range(rnd.randrange(3, 9)):
-            if over:
-                break
-            line.append(rnd.choice(table.legal()[0]))
-            over = table.make(line[-1])
-        if over or len(line) < 3:
+    place(table, position, rnd.getrandbits(32))
+    start, line, over = position_of(table) | {"ruleset": position["ruleset"]}, [], table.begin()
+    for _ in range(rnd.randrange(2, 9)):
+        if over:
+            break
+        line.append(rnd.choice(table.legal()[0]))
+        over = table.make(line[-1])
+    if over or len(line) < 2:
+        return False
+    seat = table.mover()
+    wanted = [sees(event, seat) for event in story(table, start)]
+    sampled = Counter(key_of(table, state) for state in table.samples(2000, number))
+    found: Counter[str] = Counter()
+    for tried in range(3000):
+        if tried == 300 and found.total() < 5:
+            break
+        events = play_line(table, deal_anew(start, seat, rnd), seat, line, rnd)
+        if events is None or table.mover() != seat:
             continue
-        seat = table.mover()
-        wanted = [sees(event, seat) for event in story(table, start)]
-        sampled = Counter(key_of(table, state) for state in table.samples(2000, lines))
-        found: Counter[str] = Counter()
-        for tried in range(3000):
-            if tried == 300 and found.total() < 5:
-                break  # too few deals agree with this line
-            events = play_line(table, deal_anew(start, seat, rnd), seat, line, rnd)
-            if events is None or table.mover() != seat:
-                continue
-            if [sees(event, seat) for event in events] == wanted:
-                found[key_of(table, table.state)] += 1
-        if sum(found.values()) < 100:
-            continue
-        lines += 1
-        compare(sampled, found)
+        if [sees(event, seat) for event in events] == wanted:
+            found[key_of(table, table.state)] += 1
+    if found.total() < 100:
+        return False
+    compare(sampled, found)
+    return True
 
 
 def compare(sampled: Counter[str], found: Counter[str]) -> None:

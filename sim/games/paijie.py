@@ -86,7 +86,7 @@ from sim.games import (
     ToggleModel,
     toggle,
 )
-from sim.jit import helper, highest, lowest, nth_bit, outlined, popcount
+from sim.jit import allocating, helper, highest, lowest, nth_bit, outlined, popcount
 from sim.knowledge import SHARING, share_out, some_of
 from sim.rng import CHANCE, below, shuffle
 
@@ -1504,7 +1504,7 @@ def _place(rules, state, cards, log):
 # --- Elimination and the end (1.7, 1.8) -------------------------------------------------------------------------------
 
 
-@outlined
+@helper
 def _lay_out(rules, state, seat, cards, rng, log):
     """What becomes of an eliminated hand's regular cards (L6-7, PJ-20), its Jokers, locks and bans (L78)."""
     regular = cards & CARDS
@@ -1668,7 +1668,7 @@ def _start_type_effect(rules, state, rng, log):
             _ask(state, EXCHANGE_CARD)
 
 
-@outlined
+@helper
 def _exchange_card(rules, state, card, rng, log):
     """One card chosen for the exchange; after the last they go into the stock, which is shuffled and drawn from."""
     seat = state.cur
@@ -1793,7 +1793,7 @@ def _start_jacks(rules, state):
         _ask(state, JACK_TAKE)
 
 
-@outlined
+@helper
 def _jack_take(rules, state, card, rng, log):
     """Take the named card out of the stock (L81-82); the stock is shuffled after the last Jack."""
     seat = state.cur
@@ -1829,7 +1829,7 @@ def _next_ace(rules, state):
         _ask(state, ACE_CARD)
 
 
-@outlined
+@helper
 def _ace_receiver(rules, state, seat, rng, log):
     """The named seat takes the named card back into its hand; a King's lock or ban ends with it (L150)."""
     card = state.ace_card
@@ -1851,7 +1851,7 @@ def _ace_receiver(rules, state, seat, rng, log):
         _next_ace(rules, state)
 
 
-@outlined
+@helper
 def _run_effects(rules, state, rng, log):
     """Run the stages of the play until one needs a decision or all are done (L111)."""
     while state.stage != S_END:
@@ -1906,7 +1906,7 @@ def _pool(rules, state, cards):
     return n
 
 
-@outlined
+@helper
 def _joker(rules, state, cards, rng, log):
     """The effect of a Joker or of both (L86-105)."""
     me = state.cur
@@ -2190,7 +2190,7 @@ def _end_turn(rules, state, rng, log):
         state.turn += 1
 
 
-@outlined
+@allocating
 def _log_turn(rules, state, listed, log):
     """Log the start of a turn with its legal plays. Only ever called when a log is kept."""
     out = np.empty(512, dtype=np.int64)
@@ -2240,7 +2240,7 @@ def _start_turn(rules, state, rng, log):
     return False
 
 
-@outlined
+@helper
 def _go_on(rules, state, rng, log):
     """From the end of a turn to the next decision, through turns that need none."""
     while not state.over:

@@ -42,7 +42,7 @@ from sim.games import (
     ToggleModel,
     toggle,
 )
-from sim.jit import helper, lowest, nth_bit, outlined, popcount
+from sim.jit import allocating, helper, lowest, nth_bit, outlined, popcount
 from sim.rng import CHANCE, below, shuffle
 
 PROSE = {
@@ -777,7 +777,7 @@ def pick(rules, state, rng, stream, out):
 # --- A turn (2.4) -----------------------------------------------------------------------------------------------------
 
 
-@outlined
+@allocating
 def _log_turn(rules, state, log):
     """Log the start of a turn with its legal moves. Only ever called when a log is kept."""
     out = np.empty(64, dtype=np.int64)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.games import DRAWN, SHARE, STALLED, Game
-from sim.jit import helper, separate
+from sim.jit import helper, outlined
 from sim.players.basic import Lineup, basic_lineup, choose_basic
 from sim.protocol import apply, is_over, mover, moves, outcome, resample
 from sim.rng import CHANCE, DEAL, SEAT, STREAMS, start_stream, word
@@ -139,7 +139,7 @@ def _most_played(search, n):
     return best
 
 
-@separate
+@outlined
 def choose_search(rules, state, seat, search, rng):
     """(move, number of legal moves) of a searching seat at its decision."""
     n = moves(rules, state, search.root)

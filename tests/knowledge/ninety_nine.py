@@ -18,7 +18,11 @@ RULESETS: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("ninety_nine/default", {}, 4),
     ("ninety_nine/default", {"reshuffle": "keep_last_card", "hand_size": 3}, 6),
     ("ninety_nine/elimination", {"max_turns": 150}, 5),
-    ("ninety_nine/elimination", {"after_loss_hand": "removed", "after_loss_total": "keep"}, 4),
+    (
+        "ninety_nine/elimination",
+        {"after_loss_hand": "removed", "after_loss_total": "keep", "max_turns": 150},
+        4,
+    ),
     ("ninety_nine/lives", {"after_loss_next": "loser_starts", "lives": 2, "max_turns": 150}, 9),
     ("ninety_nine/jokers", {"draw_time": "forgotten_draw_lost", "forget_percent": 20}, 4),
     ("ninety_nine/no_reshuffle", {}, 4),

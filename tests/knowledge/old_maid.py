@@ -30,7 +30,7 @@ def _start(hands: list[list[str]], **toggles: Any) -> Position:
 
 _THREE_SEATS = [["SA", "H2"], ["HA", "S2", "D4"], ["H4", "BJ"]]
 _FOUR_SEATS = [["SA", "H2"], ["HA", "S3"], ["S2", "H3"], ["BJ"]]
-_PAIRS = [["SA", "H2"], ["HA", "CA", "S2"], ["DA", "BJ"]]
+_PAIRS = [["SA", "H2"], ["HA", "CA", "S3", "S2"], ["DA", "BJ", "H3"]]
 
 POSITIONS: tuple[Position, ...] = (
     _start(_THREE_SEATS, max_draws=4),
