@@ -3505,13 +3505,16 @@ def _new_top(memory):
 
 @outlined
 def _look(memory, cards):
-    """The seat sees which cards the stock has: its blanks are these, and no others."""
+    """The seat sees which cards the stock has: its blanks are these, and no others. The order of its top stays known."""
+    if memory.tops:
+        for place in range(GONE):
+            _bar(memory, place, cards if place < BAG else ~cards)
+        return
     first = _first(memory)
     for i in range(first, first + memory.pictures):
         memory.weight[i] *= _ways(memory, _group_stock(memory, i, 0), cards)
         for cell in range(_at(i, BAG, 0), _at(i, GONE, 0)):
             memory.cells[cell] = 0
-    memory.tops = 0
     kind = _hide(memory, cards)
     for i in range(first, first + memory.pictures):
         memory.cells[_at(i, BAG, kind)] = popcount(cards)
@@ -3607,6 +3610,8 @@ def _see_own(rules, memory, seat, what, cards):
         memory.mine |= cards
     elif what in (DRAWS, TAKES):
         memory.mine |= cards
+        if what == TAKES:
+            _mix_stock(memory)
         origin = _top_place(memory)
         _move(memory, origin, origin, GONE, cards)
     elif what == LOOKS:
