@@ -185,7 +185,7 @@ def share_out(sharing, cards, places, rng, stream):
     for p in range(places):
         sharing.share[p] = 0
         barred |= sharing.barred[p]
-    fewest = 1 if barred & cards else places
+    fewest = 0 if barred & cards else places
     for possible in range(fewest, places + 1):
         if not _place_cards(sharing, cards, possible, places, rng, stream):
             return False

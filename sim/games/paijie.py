@@ -2646,9 +2646,6 @@ TOPS = 8
 FACTS = 32
 """How many of the latest proofs are kept."""
 
-TRIES = 8
-"""How many pictures may prove impossible before a sample is dealt without any knowledge."""
-
 EVERYTHING = CARDS | JOKERS
 
 # Places of blanks beside the hands: the shuffled part of the stock, a redeal's pool, the stock's top, and those seen.
@@ -3748,7 +3745,9 @@ def _ways(memory, groups, cards):
     Leaves the order in `queue`.
     """
     order = memory.queue
+    faceless = cards
     for g in range(groups):
+        faceless &= memory.barred[g]
         size = popcount(~memory.barred[g] & cards)
         at = g
         while at > 0 and popcount(~memory.barred[order[at - 1]] & cards) > size:
@@ -3756,6 +3755,8 @@ def _ways(memory, groups, cards):
             at -= 1
         order[at] = g
     memory.nested = 1
+    if faceless:
+        return 0.0
     part = 1.0
     left = popcount(cards)
     for i in range(groups):
@@ -3861,7 +3862,7 @@ def _deal_as_known(rules, state, memory, seat, looked, rng, stream):
     if memory.noted[seat] != memory.rows or memory.looked[seat] != looked:
         _catch_up(rules, memory, seat, looked)
     _recall(memory, seat)
-    for _ in range(TRIES):
+    while True:
         chosen = _choose_picture(memory, seat, rng, stream)
         if chosen < 0:
             return False
@@ -3872,7 +3873,7 @@ def _deal_as_known(rules, state, memory, seat, looked, rng, stream):
             shuffled = _lay_down(rules, state, memory, picture)
             shuffle(rng, stream, state.stock, shuffled, state.stock_end)
             return True
-    return False
+        memory.worth[seat * PICTURES + chosen] = 0.0  # the guess was wrong: it cannot be
 
 
 @helper
