@@ -2636,8 +2636,8 @@ def _recall_features(rules, state, card, x):
 ROWS = 1024
 """How many rows of the record are kept. A seat that has more to catch up with forgets what it knew."""
 
-KINDS = 24
-PICTURES = 48
+KINDS = 40
+PICTURES = 400
 """How many kinds and pictures a seat has in mind. Too many kinds are merged, the least likely pictures dropped."""
 
 TOPS = 8
@@ -3355,7 +3355,7 @@ def _move(memory, origin, beside, goal, card):
 
 
 @outlined
-def _split(memory, place, cards):
+def _split(rules, memory, place, cards):
     """Tell apart, in a place, the blanks that are among some cards and those that are not."""
     for k in range(memory.kinds):
         if _faces(memory, k) & cards == 0 or _faces(memory, k) & ~cards == 0:
@@ -3371,6 +3371,7 @@ def _split(memory, place, cards):
                 _add_picture(memory, i, place * KINDS + k, number, inside, moved, outside, weight)
                 weight *= (number - moved) / (moved + 1)
         _follow(memory)
+        _thin(rules, memory)
 
 
 @outlined
@@ -3438,12 +3439,13 @@ def _shuffle_blanks(memory, picture, place, known):
     A known card and blanks of a kind that are shuffled together cannot be told apart: each of them may have its face,
     which no blank elsewhere may have.
     """
-    cards = most = 0
+    cards = shuffled = most = 0
     best = -1
     for k in range(memory.kinds):
         number = np.int64(memory.cells[_at(picture, place, k)])
         if number and (k == known or _is_known(memory, picture, k)):
             cards |= _faces(memory, k)
+            shuffled += number
             memory.cells[_at(picture, place, k)] = 0
         elif number > most:
             most = number
@@ -3453,7 +3455,7 @@ def _shuffle_blanks(memory, picture, place, known):
         if best >= 0:
             faces |= _faces(memory, best)
             memory.cells[_at(picture, place, best)] = 0
-        memory.cells[_at(picture, place, _kind(memory, faces))] += most + popcount(cards)
+        memory.cells[_at(picture, place, _kind(memory, faces))] += most + shuffled
 
 
 @outlined
@@ -3480,6 +3482,38 @@ def _pool_hands(rules, memory):
         _shuffle_blanks(memory, i, POOL, known)
     memory.mine = 0
     _tidy(memory)
+    if _deals(rules, memory) > PICTURES:
+        for i in range(first, first + memory.pictures):
+            _widen_pool(memory, i)
+        _tidy(memory)
+
+
+@helper
+def _deals(rules, memory):
+    """At most how many pictures follow when the pool is dealt: in each of them a hand has some blanks of each kind."""
+    first = _first(memory)
+    most = cards = 0
+    for i in range(first, first + memory.pictures):
+        kinds = cards = 0
+        for k in range(memory.kinds):
+            cards += memory.cells[_at(i, POOL, k)]
+            kinds += memory.cells[_at(i, POOL, k)] > 0
+        most = max(most, kinds)
+    hands = popcount(memory.active)
+    return memory.pictures * (1.0 + cards / hands) ** ((most - 1) * (hands - 1))
+
+
+@helper
+def _widen_pool(memory, picture):
+    """Let the blanks of the pool be of one kind. What is forgotten is how many of them have faces of the stock's."""
+    faces = number = 0
+    for k in range(memory.kinds):
+        cell = _at(picture, POOL, k)
+        if memory.cells[cell]:
+            faces |= _faces(memory, k)
+            number += memory.cells[cell]
+            memory.cells[cell] = 0
+    memory.cells[_at(picture, POOL, _kind(memory, faces))] += number
 
 
 @helper
@@ -3533,7 +3567,7 @@ def _is_true(memory, fact, cards):
 
 
 @outlined
-def _prove(memory, place, number):
+def _prove(rules, memory, place, number):
     """Keep the pictures where a hand is as proved. Its blanks are told apart first, as far as that is about them."""
     if number <= memory.facts - FACTS:
         return
@@ -3541,17 +3575,17 @@ def _prove(memory, place, number):
     proof = memory.proof[fact]
     if proof == LOCKED_SUITS:
         for suit in range(4):
-            _split(memory, place, memory.alone[fact] & (LANE_MASK << (LANE * suit)))
+            _split(rules, memory, place, memory.alone[fact] & (LANE_MASK << (LANE * suit)))
     if proof in (ONE_OF, PLAYABLE):
-        _split(memory, place, memory.alone[fact])
+        _split(rules, memory, place, memory.alone[fact])
     if proof in (PLAYABLE, NO_PAIR):
         for tax in range(2 * fact, 2 * fact + 2):
             ranks = _ranks_of(memory.far[tax]) & _ranks_of(memory.near[tax])
             while ranks:
                 same = RANK_SET << lowest(ranks)
                 ranks &= ranks - 1
-                _split(memory, place, memory.far[tax] & same)
-                _split(memory, place, memory.near[tax] & same)
+                _split(rules, memory, place, memory.far[tax] & same)
+                _split(rules, memory, place, memory.near[tax] & same)
     first = _first(memory)
     for i in range(first, first + memory.pictures):
         cards = 0
@@ -3621,13 +3655,32 @@ def _see_own(rules, memory, seat, what, cards):
         _receive_hand(rules, memory, seat, cards)
 
 
+@helper
+def _see_shown(rules, memory, who, cards):
+    """Cards of a hand come to light: one by one or, if they are all of the hand, at once."""
+    first = _first(memory)
+    held = 0
+    for k in range(memory.kinds):
+        held += memory.cells[_at(first, who, k)]
+    if memory.pictures and held == popcount(cards):
+        for i in range(first, first + memory.pictures):
+            memory.weight[i] *= _ways(memory, _group_place(memory, i, who, 0), cards)
+            for k in range(memory.kinds):
+                memory.cells[_at(i, who, k)] = 0
+        memory.hidden &= ~cards
+        _tidy(memory)
+        return
+    while cards:
+        _move(memory, who, who, GONE, cards & -cards)
+        _thin(rules, memory)
+        cards &= cards - 1
+
+
 @outlined
 def _see_other(rules, memory, who, what, cards):
     """Take in what another seat does, as the seat sees it."""
     if what == SHOWS:
-        while cards:
-            _move(memory, who, who, GONE, cards & -cards)
-            cards &= cards - 1
+        _see_shown(rules, memory, who, cards)
     elif what == DRAWS:
         origin = _top_place(memory)
         _move(memory, origin, origin, who, 0)
@@ -3649,7 +3702,7 @@ def _see_other(rules, memory, who, what, cards):
     elif what == LACKS:
         _bar(memory, who, cards)
     elif what == PROVES:
-        _prove(memory, who, cards)
+        _prove(rules, memory, who, cards)
     elif what == IS_DEALT:
         origin = _top_place(memory) if _draws_extra(rules, memory, who) else POOL
         for _ in range(popcount(cards)):
@@ -3679,6 +3732,7 @@ def _catch_up(rules, memory, seat, looked):
             _see_other(rules, memory, who, what, memory.cards[row % ROWS])
         if memory.kinds > KINDS // 2:
             _tidy(memory)
+        _thin(rules, memory)
     if looked:
         _look(memory, looked)
     memory.noted[seat] = memory.rows
@@ -3702,6 +3756,18 @@ def _weigh(rules, memory, seat):
         memory.weight[first + i] /= most
     if total == 0.0:
         memory.about[seat] = 0
+
+
+@helper
+def _thin(rules, memory):
+    """Before there are too many pictures, drop those that cannot be."""
+    if memory.pictures <= PICTURES // 4:
+        return
+    first = _first(memory)
+    for i in range(first, first + memory.pictures):
+        groups = _group_place(memory, i, POOL, _group_all(rules, memory, i))
+        memory.weight[i] *= _ways(memory, groups, memory.hidden) > 0.0
+    _tidy(memory)
 
 
 # Sharing out
