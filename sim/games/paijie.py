@@ -3536,7 +3536,7 @@ def _new_top(memory):
 
 @outlined
 def _look(memory, cards):
-    """The seat sees which cards the stock has: its blanks are these, and no others. The order of its top stays known."""
+    """The seat sees which cards the stock has: its blanks are these, and no others. Its top keeps its order."""
     if memory.tops:
         for place in range(GONE):
             _bar(memory, place, cards if place < BAG else ~cards)
