@@ -2636,8 +2636,8 @@ def _recall_features(rules, state, card, x):
 ROWS = 1024
 """How many rows of the record are kept. A seat that has more to catch up with forgets what it knew."""
 
-KINDS = 40
-PICTURES = 400
+KINDS = 24
+PICTURES = 100
 """How many kinds and pictures a seat has in mind. Too many kinds are merged, the least likely pictures dropped."""
 
 TOPS = 8
