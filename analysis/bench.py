@@ -1,7 +1,8 @@
 """How fast this machine plays: games and decisions a second, what a second thread adds, start-up, and memory.
 
-Speeds are medians of repetitions in which all cases take turns, so that a disturbance of the machine meets them all.
-Compiling is measured in a process of its own with an empty cache; the start is that of a real command.
+Speeds are medians of repetitions in which all cases take turns, so that a disturbance of the machine meets them all. A
+searching player's speed is counted in its own decisions with more than one legal move, and in all the time that its
+games take. Compiling is measured in a process of its own with an empty cache; the start is that of a real command.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,8 @@ from sim.config import Group, load_player, load_ruleset
 from sim.games import games
 
 SEATS = 4
-PLAYERS = ("random", "greedy")
+RANDOM, GREEDY, SEARCHING = "random", "greedy", "search"
+PLAYERS = (RANDOM, GREEDY)
 PROGRAMS = Path(__file__).parents[1] / "tests" / "bench"
 """Plain C programs that play a game's default ruleset with random players at `SEATS` seats: GAME.c."""
 
@@ -33,6 +35,9 @@ SECONDS = 0.5
 
 FIRST_GAMES = 2000
 """Games played to estimate how many make up `SECONDS`."""
+
+SEARCHING_GAMES = 20
+"""The same, where one of the seats searches."""
 
 TEXT: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -44,6 +49,10 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "two": "two threads against one",
         "plain": "{name}: games/s of plain C, and ours against it",
         "start": "Start and memory",
+        "searching": "Search: {seats} seats, {playouts} play-outs ({player}), median of {repeats} repetitions",
+        "choices": "decisions/s, one thread",
+        "games_searching": "games/s, one seat searching",
+        "compiling": "compile with an empty cache",
         "compile": "compile with an empty cache",
         "cached": "command to first game, cached",
         "memory": "peak memory of this process",
@@ -59,6 +68,10 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "two": "兩執行緒與單執行緒之比",
         "plain": "{name}：純 C 程式每秒局數，與本程式之比",
         "start": "啟動與記憶體",
+        "searching": "搜尋：{seats} 人，每次決策推演 {playouts} 局（{player}），{repeats} 次的中位數",
+        "choices": "單執行緒每秒決策數",
+        "games_searching": "每秒局數，一家搜尋",
+        "compiling": "空快取時的編譯時間",
         "compile": "空快取時的編譯時間",
         "cached": "有快取時，從命令到第一局",
         "memory": "此程序的記憶體峰值",
@@ -132,9 +145,49 @@ def run_bench(repeats: int) -> Bench:
             for case in cases:
                 case.measure()
                 name = case.group.game
-                if name in programs and case.group.lineup[0].name == PLAYERS[0]:
+                if name in programs and case.group.lineup[0].name == RANDOM:
                     plain_c[name].append(_program_speed(programs[name], case.deals))
     return Bench(cases, plain_c, compiling, start, peak_mebibytes())
+
+
+@dataclass
+class Searching:
+    """One ruleset, where one seat searches among random players, and its measurements: a number a repetition."""
+
+    group: Group
+    compile: float
+    deals: int = SEARCHING_GAMES
+    games_per_second: list[float] = field(default_factory=list)
+    choices_per_second: list[float] = field(default_factory=list)
+
+    def measure(self) -> None:
+        """One repetition: the same deals."""
+        from analysis.metrics import arm
+        from sim.engine import play_range
+
+        start = time.perf_counter()
+        tally = play_range(self.group, 0, self.deals)
+        seconds = time.perf_counter() - start
+        self.games_per_second.append(self.deals / seconds)
+        self.choices_per_second.append(arm(self.group, tally, 0).sums("choices/1")[0] / seconds)
+
+
+def run_players(repeats: int) -> list[Searching]:
+    """Measure the searching player in every game, `repeats` times; how many games that takes is found out before."""
+    cases = [
+        Searching(_case(name, SEARCHING, RANDOM).group, compile_seconds(name, SEARCHING)) for name in games()
+    ]
+    for case in cases:
+        from sim.engine import compile_for
+
+        compile_for(case.group)
+        case.measure()
+        case.deals = max(SEARCHING_GAMES, int(SECONDS * case.games_per_second.pop()))
+        case.choices_per_second.clear()
+    for _ in range(repeats):
+        for case in cases:
+            case.measure()
+    return cases
 
 
 def build_programs(folder: Path) -> dict[str, Path]:
@@ -156,24 +209,26 @@ def _program_speed(program: Path, deals: int) -> float:
     return deals / float(output.split()[0])
 
 
-def _case(game: str, player: str) -> Case:
+def _case(game: str, player: str, others: str | None = None) -> Case:
+    """One seat of a player, and the others of another one, or of the same."""
     ruleset = load_ruleset(game)
     seats = min(max(SEATS, ruleset.seats[0]), ruleset.seats[1])
-    return Case(Group(seats, (load_player(player),) * seats, (ruleset,), (), seed=1, games=1, game=game))
+    lineup = (load_player(player), *(load_player(others or player),) * (seats - 1))
+    return Case(Group(seats, lineup, (ruleset,), (), seed=1, games=1, game=game))
 
 
-def compile_seconds(game: str) -> float:
-    """Seconds to compile the kernel of a game, in a process of its own with an empty cache."""
-    code = "import sys; from analysis.bench import print_compile_seconds; print_compile_seconds(sys.argv[1])"
+def compile_seconds(game: str, player: str = RANDOM) -> float:
+    """Seconds to compile the kernel of a game for a player, in a process of its own with an empty cache."""
+    code = "import sys; from analysis.bench import print_compile_seconds as run; run(*sys.argv[1:])"
     with tempfile.TemporaryDirectory(prefix="fairdeal-") as cache:
-        return float(_python("-c", code, game, NUMBA_CACHE_DIR=cache))
+        return float(_python("-c", code, game, player, NUMBA_CACHE_DIR=cache))
 
 
-def print_compile_seconds(game: str) -> None:
+def print_compile_seconds(game: str, player: str) -> None:
     """Compile the kernel of a game and print how long that took: what the process of `compile_seconds` runs."""
     from sim.engine import compile_for
 
-    case = _case(game, PLAYERS[0])
+    case = _case(game, player, RANDOM)
     start = time.perf_counter()
     compile_for(case.group)
     print(time.perf_counter() - start)
@@ -209,6 +264,28 @@ def peak_mebibytes() -> float | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+def players_table(cases: Sequence[Searching], language: str) -> Table:
+    """The searching players' speeds for the terminal."""
+    text = TEXT[language]
+    settings = cases[0].group.lineup[0].search
+    assert settings is not None
+    title = text["searching"].format(
+        seats=SEATS,
+        playouts=settings.playouts,
+        player=settings.plays_out.title[language],
+        repeats=len(cases[0].choices_per_second),
+    )
+    table = Table(title=title, title_justify="left")
+    table.add_column(text["ruleset"])
+    for heading in ("choices", "games_searching", "compiling"):
+        table.add_column(text[heading], justify="right")
+    for case in cases:
+        choices, speed = median(case.choices_per_second), median(case.games_per_second)
+        seconds = text["seconds"].format(value=case.compile)
+        table.add_row(case.group.arms[0].name, f"{choices:,.0f}", f"{speed:,.0f}", seconds)
+    return table
 
 
 def bench_tables(measured: Bench, language: str) -> list[Table]:

@@ -423,12 +423,18 @@ def bench(
     repeats: Annotated[
         int, typer.Option(metavar="N", min=1, max=1000, help="Repetitions of every speed.")
     ] = 5,
+    players: Annotated[
+        bool, typer.Option("--players", help="Measure the searching players instead.")
+    ] = False,
     lang: Language = "en",
 ) -> None:
     """Measure how fast this machine plays."""
-    from analysis.bench import bench_tables, run_bench
+    from analysis.bench import bench_tables, players_table, run_bench, run_players
 
-    for table in bench_tables(run_bench(repeats), lang):
+    tables = (
+        [players_table(run_players(repeats), lang)] if players else bench_tables(run_bench(repeats), lang)
+    )
+    for table in tables:
         _show(table)
 
 
@@ -532,7 +538,8 @@ def _spread_players(given: Sequence[str]) -> list[str]:
         while words and not words[0].startswith("-"):
             named.append(words.pop(0))
         players = [player for part in named for player in part.split(",") if player]
-        spread += [part for player in players or [""] for part in (option, player)]
+        alone = given[:1] == ["bench"]  # whose --players is a flag
+        spread += [part for player in players or [""] for part in ((option,) if alone else (option, player))]
     return spread
 
 

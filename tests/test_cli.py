@@ -575,9 +575,20 @@ def test_the_benchmark_shows_medians(language: str, monkeypatch: pytest.MonkeyPa
     assert bench.TEXT[language]["unknown"] in text
 
 
+@pytest.mark.parametrize("language", ["en", "zh-Hant"])
+def test_the_benchmark_of_players_shows_medians(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = bench.Searching(bench._case("paijie", "search", "random").group, 45.25)
+    assert [player.name for player in case.group.lineup] == ["search", "random", "random", "random"]
+    case.games_per_second, case.choices_per_second = [9e9, 300.0, 20.0], [5.0, 4e3, 4e9]
+    monkeypatch.setattr(bench, "run_players", lambda repeats: [case])
+    text = output("bench", "--players", "--lang", language)
+    assert all(number in text for number in ("paijie/default", "100", "4,000", "300", "45.25"))
+
+
 @pytest.mark.slow
-def test_the_benchmark_runs() -> None:
-    result = run("bench", "--repeats", 1)
+@pytest.mark.parametrize("players", [[], ["--players"]])
+def test_the_benchmark_runs(players: list[str]) -> None:
+    result = run("bench", "--repeats", 1, *players)
     assert result.exit_code == 0
     assert "paijie/default" in result.stdout
 
