@@ -8,10 +8,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -148,6 +152,35 @@ def test_what_is_hidden_never_changes_a_choice(
                 compared += 1
             table.scratch.states[:], table.scratch.rng[:] = kept
     assert compared > 20 or not choices
+
+
+PEEKING = """
+from sim.games import game
+from sim.jit import helper
+from tests import test_resample
+
+@helper
+def resample(rules, state, memory, seat, rng, stream):
+    pass  # the state is a copy of the true one already
+
+game("sevens").module.resample = resample
+test_resample.test_what_is_hidden_never_changes_a_choice("sevens", "sevens/default", {}, 4)
+"""
+
+
+def test_a_player_who_peeks_is_noticed(tmp_path: Path) -> None:
+    """The test above fails once the samples are copies of the true state."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    result = subprocess.run(
+        [sys.executable, "-c", PEEKING],
+        cwd=Path(__file__).parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert "assert table.choose() == choice" in result.stderr
+    assert "AssertionError" in result.stderr
 
 
 def hidden_dealt_anew(position: Position, seat: int, rnd: random.Random) -> Position:
