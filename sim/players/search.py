@@ -2,8 +2,13 @@
 
 At a decision it samples full states with the game's `resample`, never the true one, and plays each candidate move out
 with a basic player in every seat. Play-outs are spent by UCB1 (Auer, Cesa-Bianchi & Fischer 2002) over the decision's
-moves; the moves share the samples (determinized UCB, Cowling, Powley & Whitehouse 2012). The most played move is made.
-All randomness comes from generators of the search's own, seeded by one word of the seat's stream a decision.
+moves; play-out number t of every move starts from the same sample (determinized UCB: Cowling, Powley & Whitehouse
+2012).
+
+Where the play-outs are a weights player's, that is the base policy (Bertsekas, Tsitsiklis & Wu 1997): its own move is
+made unless another one has clearly brought more in the same play-outs, which then share their random numbers too. Else
+the most played move is made. All randomness comes from generators of the search's own, seeded by one word of the seat's
+stream a decision.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ import numpy as np
 
 from sim.games import DRAWN, SHARE, STALLED, Game
 from sim.jit import helper, outlined
-from sim.players.basic import Lineup, basic_lineup, choose_basic
+from sim.players.basic import RANDOM, Lineup, basic_lineup, choose_basic
 from sim.protocol import apply, is_over, mover, moves, outcome, resample
 from sim.rng import CHANCE, DEAL, SEAT, STREAMS, start_stream, word
 from sim.tally import ROW
@@ -44,12 +49,15 @@ class Search(NamedTuple):
     aim: np.ndarray  # int64 [N]
     log: np.ndarray  # float64 [most play-outs + 1], natural logarithms
     memory: np.ndarray  # [1] of the game's memory
-    states: np.ndarray  # [2]: the sample, the play-out
+    states: np.ndarray  # [1 + most samples]: the play-out, and the samples
     rows: np.ndarray  # [1] of ROW
     rng: np.ndarray  # uint64 [streams, 2]
     root: np.ndarray  # int64 [max_moves]: the decision's moves, and of each
     visits: np.ndarray  # int64 [max_moves]
     worth: np.ndarray  # float64 [max_moves], summed
+    gain: np.ndarray  # float64 [max_moves], over the base policy's move in the same play-outs, summed
+    square: np.ndarray  # float64 [max_moves], its squares, summed
+    base_worth: np.ndarray  # float64 [most play-outs], of the base policy's move by play-out
     out: np.ndarray  # int64 [max_moves]
     tied: np.ndarray  # int64 [max_moves]
     total: np.ndarray  # int64 [1]
@@ -61,6 +69,7 @@ def search_lineup(game: Game, players: Sequence[Player]) -> Search:
     playing_out = [player if s is None else s.plays_out for player, s in zip(players, settings, strict=True)]
     playouts = np.array([s.playouts if s else 0 for s in settings], dtype=np.int64)
     moves_, visits, out, tied = (np.zeros(game.max_moves, dtype=np.int64) for _ in range(4))
+    worth, gain, square = (np.zeros(game.max_moves) for _ in range(3))
     return Search(
         basic_lineup(game, [*playing_out, *playing_out]),
         playouts,
@@ -69,12 +78,15 @@ def search_lineup(game: Game, players: Sequence[Player]) -> Search:
         np.array([AIMS.index(s.aim) if s else 0 for s in settings], dtype=np.int64),
         np.log(np.maximum(1.0, np.arange(playouts.max() + 1))),
         np.zeros(1, dtype=game.memory).view(np.recarray),
-        np.zeros(2, dtype=game.state).view(np.recarray),
+        np.zeros(1 + max(s.samples if s else 0 for s in settings), dtype=game.state).view(np.recarray),
         np.zeros(1, dtype=ROW).view(np.recarray),
         np.zeros((STREAMS, 2), dtype=np.uint64),
         moves_,
         visits,
-        np.zeros(game.max_moves),
+        worth,
+        gain,
+        square,
+        np.zeros(playouts.max()),
         out,
         tied,
         np.zeros(1, dtype=np.int64),
@@ -92,13 +104,13 @@ def _worth(rules, row, seat, aim):
 
 
 @helper
-def _play_out(rules, search, seat, move):
-    """Make a move in the sampled state, play on to the end, and return what that is worth to the seat.
+def _play_out(rules, search, seat, sample, move):
+    """Make a move in a sampled state, play on to the end, and return what that is worth to the seat.
 
     Moves are made in one place only, as that is where most of a game's code goes.
     """
-    search.states[1] = search.states[0]
-    state = search.states[1]
+    search.states[0] = search.states[1 + sample]
+    state = search.states[0]
     row = rules.seats + seat
     while True:
         apply(rules, state, move, search.rng, None)
@@ -139,6 +151,64 @@ def _most_played(search, n):
     return best
 
 
+CAUTION = 2.0
+"""By how many standard errors a move must have brought more than the base policy's."""
+
+
+@helper
+def _base_move(rules, state, seat, search, n):
+    """The index of the base policy's own move, or -1 where play-outs are random."""
+    row = rules.seats + seat
+    if search.basic.kind[row] == RANDOM:
+        return -1
+    move, _ = choose_basic(
+        rules, state, seat, search.basic, row, search.rng, search.out, search.tied, search.total
+    )
+    for i in range(n):
+        if search.root[i] == move:
+            return i
+    return -1
+
+
+@helper
+def _largest_gain(search, n, base):
+    """The move whose gain over the base policy's, less `CAUTION` standard errors, is largest; else that one."""
+    best = base
+    largest = 0.0
+    for i in range(n):
+        tried = search.visits[i]
+        if i == base or tried < 2:
+            continue
+        mean = search.gain[i] / tried
+        variance = max(search.square[i] / tried - mean * mean, 0.0) / (tried - 1)
+        bound = mean - CAUTION * math.sqrt(variance)
+        if bound > largest:
+            largest = bound
+            best = i
+    return best
+
+
+@helper
+def _start_streams(rules, search, key):
+    """Start the generators of a play-out, or of all those that do not share their random numbers."""
+    start_stream(search.rng, key, CHANCE)
+    for p in range(rules.seats):
+        start_stream(search.rng, key, SEAT + p)
+
+
+@helper
+def _note(search, i, base, turn, worth):
+    """Note what a move's play-out number `turn` was worth."""
+    search.visits[i] += 1
+    search.worth[i] += worth
+    if i == base:
+        search.base_worth[turn] = worth
+    elif base >= 0:
+        gain = worth - search.base_worth[turn]
+        search.gain[i] += gain
+        search.square[i] += gain * gain
+
+
 @outlined
 def choose_search(rules, state, seat, search, rng):
     """(move, number of legal moves) of a searching seat at its decision."""
@@ -147,25 +217,28 @@ def choose_search(rules, state, seat, search, rng):
         return search.root[0], n
     key = word(rng, SEAT + seat)
     start_stream(search.rng, key, DEAL)
-    start_stream(search.rng, key, CHANCE)
-    for p in range(rules.seats):
-        start_stream(search.rng, key, SEAT + p)
+    _start_streams(rules, search, key)
     for i in range(n):
         search.visits[i] = 0
-        search.worth[i] = 0.0
-    playouts = search.playouts[seat]
+        search.worth[i] = search.gain[i] = search.square[i] = 0.0
+    base = _base_move(rules, state, seat, search, n)
     samples = search.samples[seat]
     sampled = 0
     least = most = 0
-    for k in range(playouts):
-        if k * samples >= sampled * playouts:
-            sampled += 1
-            search.states[0] = state
-            resample(rules, search.states[0], search.memory[0], seat, search.rng, DEAL)
+    for k in range(search.playouts[seat]):
         i = _bound(search, n, k, search.exploration[seat] * (most - least))
-        worth = _play_out(rules, search, seat, search.root[i])
+        if base >= 0:
+            if search.visits[base] <= search.visits[i]:
+                i = base
+            _start_streams(rules, search, key + np.uint64((search.visits[i] + 1) << 32))
+        turn = search.visits[i]
+        if turn == sampled and sampled < samples:
+            sampled += 1
+            search.states[sampled] = state
+            resample(rules, search.states[sampled], search.memory[0], seat, search.rng, DEAL)
+        worth = _play_out(rules, search, seat, turn % samples, search.root[i])
         least = min(least, worth)
         most = max(most, worth)
-        search.visits[i] += 1
-        search.worth[i] += worth
-    return search.root[_most_played(search, n)], n
+        _note(search, i, base, turn, worth)
+    best = _most_played(search, n) if base < 0 else _largest_gain(search, n, base)
+    return search.root[best], n
