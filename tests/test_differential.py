@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import random
@@ -18,6 +19,9 @@ from tests.referee.rounds import check_log
 PLAYERS = [load_player("random"), load_player("greedy")]
 
 
+preset = functools.cache(load_ruleset)
+
+
 def options(ruleset: Ruleset, key: str) -> list[object]:
     """Every value of a toggle; of an open-ended number a few."""
     choices = choices_of(type(ruleset.toggles).model_fields[key])
@@ -31,7 +35,7 @@ def options(ruleset: Ruleset, key: str) -> list[object]:
 
 def random_ruleset(game: str, rnd: random.Random) -> tuple[Ruleset, int]:
     """A preset, as it is or with a few or all toggles at random, and a number of seats that its deck can serve."""
-    base = load_ruleset(f"{game}/{rnd.choice(list(presets(game)))}")
+    base = preset(f"{game}/{rnd.choice(list(presets(game)))}")
     varied = {key: values for key in base.resolved() if len(values := options(base, key)) > 1}
     while True:
         changed = rnd.sample(list(varied), min(len(varied), rnd.choice([0, 1, 2, 4, 8, len(varied)])))
