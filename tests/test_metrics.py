@@ -303,6 +303,21 @@ def test_counters(played, frame):
     assert unused["estimate"] == unused["low"] == 0 < unused["high"] < 0.001
 
 
+@pytest.mark.parametrize("values", [[1] * 40 + [0], [0, 0, 1], [1, 0] * 50])
+def test_the_mean_of_a_yes_or_no_stays_between_them(values):
+    mean = metrics._mean(len(values), sum(values), sum(value * value for value in values))
+    assert mean == stats.proportion(sum(values), len(values))
+    assert 0 <= mean.low < mean.estimate < mean.high <= 1
+
+
+@pytest.mark.parametrize("values", [[0, 2, 1], [1] * 9, [0] * 9, [2, 2]])
+def test_the_mean_of_a_number_may_lie_anywhere_above_zero(values):
+    square = sum(value * value for value in values)
+    assert metrics._mean(len(values), sum(values), square) == stats.mean_interval(
+        len(values), sum(values), square, 0
+    )
+
+
 def test_histograms(played, frame):
     values = played.rows["forced"].value_counts().sort_index()
     rows = select(frame, metric="forced_histogram")
