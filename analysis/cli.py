@@ -362,6 +362,9 @@ def train(
         int | None, typer.Option(metavar="N", min=1, max=10**12, help="Games to play at most.")
     ] = None,
     aim: Annotated[Literal["share", "score"], typer.Option(help="What to maximise.")] = "share",
+    pair: Annotated[
+        bool, typer.Option("--pair", help="Train two who sit opposite and play together.")
+    ] = False,
     seed: Seed = 1,
     settings: Toggles = None,
     jobs: Jobs = None,
@@ -374,7 +377,8 @@ def train(
     from analysis.sweep import check_folder
     from analysis.train import FOLDER, show_training, training_tasks
 
-    tasks = training_tasks(rulesets, against, like, seats or SEATS, games, aim, seed, _settings(settings))
+    toggles = _settings(settings)
+    tasks = training_tasks(rulesets, against, like, seats or SEATS, games, aim, seed, toggles, pair)
     check_folder(out or FOLDER)
     for task in tasks:
         _show(show_training(task, jobs, out, lang))

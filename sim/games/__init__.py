@@ -103,11 +103,15 @@ class Partition:
 
 @dataclass(frozen=True)
 class Feature:
-    """A named integer that a player may know about a move, from the mover's information state alone."""
+    """A named integer that a player may know about a move, from the mover's information state alone.
+
+    One of a `partner` sets the seat opposite apart from all others: of use only to somebody who plays for it too.
+    """
 
     name: str
     en: str
     zh: str
+    partner: bool = False
 
 
 Card = Literal[CARD_NAMES]  # type: ignore[valid-type]
@@ -167,6 +171,15 @@ class Game:
     max_moves: int = 512
     usual: Mapping[str, int] = field(default_factory=dict)
     module: ModuleType = field(repr=False, kw_only=True)
+
+    def features_for(self, pair: bool) -> tuple[Feature, ...]:
+        """The features that a player may weigh: those of a partner are left to pairs."""
+        return tuple(feature for feature in self.features if pair or not feature.partner)
+
+    @property
+    def has_partners(self) -> bool:
+        """Whether some feature is about a partner."""
+        return any(feature.partner for feature in self.features)
 
 
 class _Registry(Mapping[str, Game]):
