@@ -363,8 +363,9 @@ def train(
     ] = None,
     aim: Annotated[Literal["share", "score"], typer.Option(help="What to maximise.")] = "share",
     pair: Annotated[
-        bool, typer.Option("--pair", help="Train two who sit opposite and play together.")
-    ] = False,
+        Literal["signals", "hands"] | None,
+        typer.Option(help="Train two who sit opposite: by what all see, or telling each other their hands."),
+    ] = None,
     seed: Seed = 1,
     settings: Toggles = None,
     jobs: Jobs = None,
@@ -420,6 +421,46 @@ def ladder(
         _show(part)
     if out:
         write_ladder(found, out)
+
+
+@app.command()
+def collusion(
+    ruleset: Annotated[
+        str, typer.Argument(metavar="RULESET", parser=_filled, help="A ruleset: game/version or a file.")
+    ],
+    seats: Seats = None,
+    games: Games = 100_000,
+    training_games: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=10**12, help="Games to train each player with at most."),
+    ] = None,
+    claim: Annotated[
+        float, typer.Option(metavar="X", min=0.5, max=1, help="The accuracy that the game's text claims.")
+    ] = 0.9,
+    seed: Seed = 1,
+    settings: Toggles = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    lang: Language = "en",
+) -> None:
+    """Tell what two who play together gain, and whether the record of the games gives them away."""
+    from analysis.collusion import collusion_tables, run_collusion, write_collusion
+    from analysis.sweep import check_folder
+    from analysis.train import announce, check_pair
+    from sim.config import ConfigError, check_seats, load_ruleset
+    from sim.training import BUDGET
+
+    rules, seats = load_ruleset(ruleset, _settings(settings)), seats or SEATS
+    check_seats(rules, seats, lambda text: ConfigError(f"--seats: {text}"))
+    check_pair(rules, seats, None, "collusion")
+    if out:
+        check_folder(out)
+    jobs = jobs or os.cpu_count() or 1
+    found = run_collusion(rules, seats, games, training_games or BUDGET, claim, seed, jobs, announce)
+    for part in collusion_tables(found, lang):
+        _show(part)
+    if out:
+        write_collusion(found, out)
 
 
 @app.command()

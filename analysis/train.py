@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.table import Table
 
 from sim.config import ConfigError, Player, Ruleset, check_seats, load_player, load_ruleset
-from sim.games import game
+from sim.games import Pair, game
 from sim.training import BUDGET, CONFIDENCE, Task, Trained, train, write
 
 FOLDER = Path("reports") / "players"
@@ -50,7 +50,7 @@ def training_tasks(
     aim: str,
     seed: int,
     toggles: Mapping[str, str],
-    pair: bool = False,
+    pair: Pair | None = None,
 ) -> list[Task]:
     """The tasks of a command line. Raises ConfigError for a mistake in any of them."""
     tasks = []
@@ -70,14 +70,15 @@ def training_tasks(
         if aim == "score" and not game(ruleset.game).scored:
             raise ConfigError(f"--aim: {ruleset.game} has no scores")
         if pair:
-            check_pair(ruleset, seats, "--pair")
+            check_pair(ruleset, seats, pair, "--pair")
         tasks.append(Task(ruleset, seats, restrictions, field, aim, games or BUDGET, seed, pair))
     return tasks
 
 
-def check_pair(ruleset: Ruleset, seats: int, blamed: str) -> None:
-    """Raise a ConfigError where there can be no pair of partners."""
-    if not game(ruleset.game).has_partners:
+def check_pair(ruleset: Ruleset, seats: int, pair: Pair | None, blamed: str) -> None:
+    """Raise a ConfigError where there can be no pair of partners, of a kind or of any."""
+    pairs = game(ruleset.game).pairs
+    if not pairs or (pair and pair not in pairs):
         raise ConfigError(f"{blamed}: {ruleset.game} has no features of a partner")
     if seats < 4 or seats % 2:
         raise ConfigError(

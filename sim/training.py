@@ -25,9 +25,9 @@ from sim.config.groups import Group
 from sim.config.players import Player, load_player, read_player
 from sim.config.rulesets import Ruleset
 from sim.engine import play_seats
-from sim.games import SHARE, Game, game
+from sim.games import SHARE, Game, Pair, game
 from sim.jit import cache_root
-from sim.players.basic import RANDOM, WEIGHTS, Lineup, basic_lineup
+from sim.players.basic import PAIRED, RANDOM, Lineup, basic_lineup
 from sim.store import replace_file
 
 FORMAT = 1
@@ -95,8 +95,8 @@ class Task:
             weights are trained in self-play.
         aim: what is maximised, the win share or the score.
         budget: games to play at most.
-        pair: whether the seat opposite plays the same weights and counts as much; only then may the weights be of the
-            features of a partner, so that whoever plays for himself stays honest.
+        pair: given, the seat opposite plays the same weights and counts as much, and the features of a partner may be
+            weighed which such a pair knows; whoever plays for himself weighs none of them.
     """
 
     ruleset: Ruleset
@@ -106,7 +106,7 @@ class Task:
     aim: str = "share"
     budget: int = BUDGET
     seed: int = 1
-    pair: bool = False
+    pair: Pair | None = None
 
     def content(self) -> dict[str, Any]:
         """All that decides the result, as plain values."""
@@ -124,7 +124,7 @@ class Task:
             "seed": self.seed,
             "phases": played.phases,
             "features": [feature.name for feature in played.features_for(self.pair)],
-            **({"pair": True} if self.pair else {}),
+            **({"pair": self.pair} if self.pair else {}),
         }
 
     @property
@@ -170,7 +170,7 @@ class Trained:
                 "generations": self.generations,
                 "field": [player.name for player in task.against] or "itself",
                 "aim": task.aim,
-                **({"pair": True} if task.pair else {}),
+                **({"pair": task.pair} if task.pair else {}),
                 "against": {name: worth.shown() for name, worth in self.measured.items()},
             },
         }
@@ -208,7 +208,7 @@ class Arena:
         self.game: Game = game(task.ruleset.game)
         self.rules = self.game.rules(task.ruleset.toggles, task.seats)
         self.seats, self.seed, self.aim, self.games = task.seats, task.seed + DOMAIN, task.aim, 0
-        self._places = placements(task.seats, task.pair)
+        self._places = placements(task.seats, task.pair is not None)
         self._threads = threads
         self._deal = 0
 
@@ -286,19 +286,21 @@ def seat_worths(
 class Weighting:
     """The weights that matter under a ruleset, as a vector: of features that tell the moves of a phase apart."""
 
-    def __init__(self, arena: Arena, fixed: Lineup, pair: bool = False) -> None:
+    def __init__(self, arena: Arena, fixed: Lineup, pair: Pair | None = None) -> None:
         """Find them: a feature matters if weighing nothing else changes some game. `fixed` holds restrictions; the
         features of a partner are for pairs only."""
         self.game, self.fixed = arena.game, fixed
+        self._kind = np.array([PAIRED]) if pair else fixed.kind
         nothing = np.zeros_like(fixed.weights)
         field_ = Lineup(np.array([RANDOM]), nothing)
-        usable = [k for k, feature in enumerate(self.game.features) if pair or not feature.partner]
+        known = self.game.features_for(pair)
+        usable = [k for k, feature in enumerate(self.game.features) if feature in known]
         places = [(f, k) for f in range(nothing.shape[1]) for k in usable]
-        probes = [Lineup(np.array([WEIGHTS]), nothing)]
+        probes = [Lineup(self._kind, nothing)]
         for phase, feature in places:
             weights = nothing.copy()
             weights[0, phase, feature] = 1
-            probes.append(Lineup(np.array([WEIGHTS]), weights))
+            probes.append(Lineup(self._kind, weights))
         worths = arena.worths(probes, [field_], PROBE_DEALS)
         self.places = [
             place
@@ -316,7 +318,7 @@ class Weighting:
         weights = self.fixed.weights.copy()
         for place, weight in zip(self.places, np.rint(vector * SCALE), strict=True):
             weights[(0, *place)] = int(weight)
-        return Lineup(np.array([WEIGHTS]), weights)
+        return Lineup(self._kind, weights)
 
     def named(self, vector: np.ndarray) -> dict[str, dict[str, int]]:
         """The weights of a vector by phase and feature."""

@@ -10,21 +10,25 @@ from sim.engine import Scratch, new_scratch, plain_arithmetic, start_game
 from sim.games import Game
 from sim.jit import entry, helper
 from sim.players import Lineup, choose
-from sim.protocol import apply, begin, features, is_over, mover, moves
+from sim.protocol import apply, begin, features, is_over, mover, moves, outcome
 from sim.tally import Layout
 
 
 class Traits(NamedTuple):
-    """Sums over the decisions with more than one legal move, of each game and seat.
+    """What is kept of each game and seat; sums are over the seat's decisions with more than one legal move.
 
     Attributes:
         sums: float64 [games, N, phases, features], of the feature's value for the move made, less its mean over the
             legal moves.
         decisions: int64 [games, N, phases], how many there were.
+        shares: int64 [games, N], the seat's win share in units of 1/2520.
+        scores: int64 [games, N], its score, 0 where the game has none.
     """
 
     sums: np.ndarray
     decisions: np.ndarray
+    shares: np.ndarray
+    scores: np.ndarray
 
 
 @helper
@@ -39,7 +43,7 @@ def _add_traits(rules, state, move, out, n, x, sums):
 
 
 @entry
-def _collect(rules, lineup, scratch, seed, first, x, traits):
+def _collect(rules, lineup, scratch, seed, first, scored, x, traits):
     """Play the deals first, first+1, ... and add up the traits of each game."""
     state = scratch.states[0]
     for g in range(traits.sums.shape[0]):
@@ -56,6 +60,11 @@ def _collect(rules, lineup, scratch, seed, first, x, traits):
                 _add_traits(rules, state, move, scratch.out, n, x, traits.sums[g, seat, phase])
                 traits.decisions[g, seat, phase] += 1
             apply(rules, state, move, scratch.rng, None)
+        outcome(rules, state, scratch.rows[0])
+        for p in range(rules.seats):
+            traits.shares[g, p] = scratch.rows[0].share[p]
+            if scored:
+                traits.scores[g, p] = scratch.rows[0].score[p]
 
 
 class Observer:
@@ -68,8 +77,10 @@ class Observer:
 
     def traits(self, lineup: Lineup, seed: int, games: int, first: int) -> Traits:
         """The traits of the deals first .. first+games-1, the same games as elsewhere."""
-        shape = games, self.rules.seats, len(self.game.phases)
-        found = Traits(np.zeros((*shape, len(self._x))), np.zeros(shape, dtype=np.int64))
+        table = games, self.rules.seats
+        shape = *table, len(self.game.phases)
+        numbers = (np.zeros(size, dtype=np.int64) for size in (shape, table, table))
+        found = Traits(np.zeros((*shape, len(self._x))), *numbers)
         with plain_arithmetic():
-            _collect(self.rules, lineup, self._scratch, seed, first, self._x, found)
+            _collect(self.rules, lineup, self._scratch, seed, first, self.game.scored, self._x, found)
         return found

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -101,17 +101,22 @@ class Partition:
         return {"en": en, "zh-Hant": zh}
 
 
+Pair = Literal["signals", "hands"]
+"""What partners go by: what everybody sees; or that and each other's hands, of which they tell each other."""
+
+
 @dataclass(frozen=True)
 class Feature:
     """A named integer that a player may know about a move, from the mover's information state alone.
 
-    One of a `partner` sets the seat opposite apart from all others: of use only to somebody who plays for it too.
+    One that names a `partner` sets the seat opposite apart from all others, which is of use only to somebody who plays
+    for it too: from what everybody sees ("signals"), or from its hand, which it has told ("hands").
     """
 
     name: str
     en: str
     zh: str
-    partner: bool = False
+    partner: Pair | None = None
 
 
 Card = Literal[CARD_NAMES]  # type: ignore[valid-type]
@@ -172,14 +177,16 @@ class Game:
     usual: Mapping[str, int] = field(default_factory=dict)
     module: ModuleType = field(repr=False, kw_only=True)
 
-    def features_for(self, pair: bool) -> tuple[Feature, ...]:
-        """The features that a player may weigh: those of a partner are left to pairs."""
-        return tuple(feature for feature in self.features if pair or not feature.partner)
+    def features_for(self, pair: Pair | None) -> tuple[Feature, ...]:
+        """The features that a player may weigh, or one of a pair: who plays for himself is left none of a partner."""
+        known = {None: (None,), "signals": (None, "signals"), "hands": (None, "signals", "hands")}[pair]
+        return tuple(feature for feature in self.features if feature.partner in known)
 
     @property
-    def has_partners(self) -> bool:
-        """Whether some feature is about a partner."""
-        return any(feature.partner for feature in self.features)
+    def pairs(self) -> tuple[Pair, ...]:
+        """The kinds of pairs that some feature is made for."""
+        named = {feature.partner for feature in self.features}
+        return tuple(pair for pair in get_args(Pair) if pair in named)
 
 
 class _Registry(Mapping[str, Game]):

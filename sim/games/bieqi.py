@@ -24,7 +24,7 @@ from pydantic import Field
 
 from sim.cards import CARDS, LANE, LANE_MASK, RANK_SET, SUITS, bits_of, card_names, mask_of
 from sim.events import FINISH, MOVE, PLAY, PUT, TURN, WORD, emit, recording
-from sim.features import note
+from sim.features import note, paired
 from sim.games import (
     BY_TURN,
     SHARE,
@@ -563,14 +563,20 @@ FEATURES = (
     Feature("blocks_clean", "the same, times the other seats without a cover", "同上，乘以尚未扣牌的他家數"),
     Feature("dead", "whether a covered card has cut it off for good", "是否已被扣牌斷掉、不可能再出"),
     Feature("missing", "cards still missing between the table and the card", "與桌面之間還缺的張數"),
-    Feature("opens_partner", "cards of others that it makes live, while the partner is proved to have no live card",
-            "搭檔已知無活牌時，使他人可能成為活牌的張數", partner=True),
-    Feature("opens_rivals", "the same, times the seats proved to have no live card that are no partner",
-            "同上，改乘以搭檔以外已知無活牌的家數", partner=True),
+    Feature("opens_needed", "cards of others that it makes live, while the partner is proved to have no live card",
+            "搭檔已知無活牌時，使他人可能成為活牌的張數", partner="signals"),
+    Feature("opens_rivals", "the same, times the other seats proved to have no live card",
+            "同上，改乘以搭檔以外已知無活牌的家數", partner="signals"),
     Feature("follows_partner", "whether it lies further out than the card the partner laid last, in the same suit",
-            "是否在搭檔最後所出之牌的同花色更外側", partner=True),
-    Feature("behind_partner", "cards of others further out, not cut off, while the partner has not covered",
-            "搭檔尚未扣牌時，同花色更外側、他人仍可能出的張數", partner=True),
+            "是否在搭檔最後所出之牌的同花色更外側", partner="signals"),
+    Feature("blocks_partner", "cards of others further out, not cut off, while the partner has not covered",
+            "搭檔尚未扣牌時，同花色更外側、他人仍可能出的張數", partner="signals"),
+    Feature("opens_partner", "the partner's cards that it makes live", "使搭檔成為活牌的張數", partner="hands"),
+    Feature("partner_behind", "the partner's cards further out, not cut off", "同花色更外側、搭檔仍可能出的張數",
+            partner="hands"),
+    Feature("partner_points_behind", "their pips", "其點數和", partner="hands"),
+    Feature("partner_clean_behind", "their number, while the partner has not covered", "搭檔尚未扣牌時的上述張數",
+            partner="hands"),
 )  # fmt: skip
 F: Any = namedtuple("F", [feature.name for feature in FEATURES])(*range(len(FEATURES)))
 """The index of each feature by name."""
@@ -655,29 +661,38 @@ def features(rules, state, move, x):
         opened = 0
         note(x, F.dead, bit & dead != 0)
         note(x, F.missing, popcount(_inside(card) & ~state.table))
-    if rules.seats >= 4 and rules.seats % 2 == 0:
-        _partner_features(rules, state, bit, opened & others, state.open & others, behind, x)
+    if paired(x) and rules.seats >= 4 and rules.seats % 2 == 0:
+        partner = (seat + rules.seats // 2) % rules.seats
+        _public_partner(rules, state, partner, bit, popcount(opened & others), state.open & others, behind, x)
+        _told_partner(state, partner, opened, outside & ~dead, x)
 
 
 @helper
-def _partner_features(rules, state, bit, opened, live, behind, x):
-    """What only matters to somebody who plays for the seat opposite as well; it is known to all.
+def _public_partner(rules, state, partner, bit, opened, live, behind, x):
+    """What everybody knows and matters to somebody who plays for the seat opposite as well.
 
     A card that a move makes live is in nobody's `lacks`, as a card stays live until it is laid. But a seat that lacks
-    every live card of others has all its cards elsewhere, and most needs a new one. `live` and `opened` are cards of
-    others as far as the mover knows.
+    every live card of others (`live`, as far as the mover knows) needs new ones most.
     """
-    seats = rules.seats
-    partner = (state.cur + seats // 2) % seats
-    new = popcount(opened)
-    note(x, F.opens_partner, new * (live & ~state.lacks[partner] == 0))
+    note(x, F.opens_needed, opened * (live & ~state.lacks[partner] == 0))
     stuck = 0
-    for p in range(seats):
+    for p in range(rules.seats):
         stuck += (p != state.cur) & (p != partner) & (live & ~state.lacks[p] == 0)
-    note(x, F.opens_rivals, new * stuck)
+    note(x, F.opens_rivals, opened * stuck)
     last = state.last[partner]
     note(x, F.follows_partner, (last != 0) & (bit & _outside(lowest(last)) != 0))
-    note(x, F.behind_partner, behind * (state.covered[partner] == 0))
+    note(x, F.blocks_partner, behind * (state.covered[partner] == 0))
+
+
+@helper
+def _told_partner(state, partner, opened, outside, x):
+    """What matters to somebody who plays for the seat opposite as well and has been told its hand."""
+    held = state.hand[partner]
+    behind = popcount(held & outside)
+    note(x, F.opens_partner, popcount(opened & held & outside))
+    note(x, F.partner_behind, behind)
+    note(x, F.partner_points_behind, _pips(held & outside))
+    note(x, F.partner_clean_behind, behind * (state.covered[partner] == 0))
 
 
 @helper
