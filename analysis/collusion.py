@@ -1,13 +1,14 @@
 """What two who play together gain, what that costs the others, and whether the record of the games gives them away.
 
 A pair sits in opposite seats of a table of honest players, who were all trained for themselves, with different seeds,
-so that they differ in style. The pair's weights are trained against them; it goes by what everybody sees, or each
+so that they differ in style. A pair's weights are trained against them; it goes by what everybody sees, or each
 tells the other its hand. What it gains is measured against honest players in the same seats on the same deals.
 
 The detector knows what everybody can see once a game is over: all moves and, from these, all hands. Of a seat it takes
 how the moves it made differ, on the mean, from those it could have made, feature by feature, and how often it had a
 choice. A logistic regression with a ridge penalty is fitted to half of the sittings, thresholds are chosen there too,
-and all figures are of the other half.
+and all figures are of the other half. Whether it finds collusion, or just a style that it does not know, is seen from
+honest players of one more style, whom it was never shown.
 
 References:
     DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated
@@ -50,7 +51,7 @@ LEAST = 20 * BLOCK
 """Deals at least, so that there are ten of the longest sittings of each kind to learn from and ten to be judged by."""
 
 STYLES = 3
-"""Honest players, trained with different seeds."""
+"""Honest players, trained with different seeds; one more is a stranger to the detectors."""
 
 RIDGE = 1.0
 """The penalty on the squared weights of standardised traits, in the unit of the log-likelihood."""
@@ -77,25 +78,26 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "honest": "honest table",
         "colluding": "with the pair",
         "difference": "difference",
-        "detector": "Told from the record: does a pair of opposite seats play together?",
-        "games": "games of a sitting",
-        "sittings": "sittings judged",
-        "auc": "area under the ROC",
-        "accuracy": "accuracy",
-        "hits": "found, at {alarm} % false alarms",
+        "detector": "Told from the record of a sitting: do two opposite seats play together?",
+        "games": "games",
+        "auc": "area under ROC",
+        "accuracy": "accuracy, %",
+        "hits": "found, % ({alarm} % false)",
+        "strangers": "strangers accused, %",
         "verdict": "claim",
         "above": "above it",
         "below": "below it",
         "open": "undecided",
-        "detector_note": "Half of the sittings have a pair, so that guessing is right in 50 %. Thresholds come from "
-        "other sittings; in brackets the false alarms they then gave. {level} intervals.",
+        "detector_note": "Half of the {n:,} to {m:,} sittings judged have a pair: guessing is right in 50 %. "
+        "Thresholds come from other sittings; in brackets the false alarms that they then gave. Strangers: honest "
+        "players of a style unknown to the detector. {level} intervals.",
         "claim": "The game's text claims that an experienced player recognises cheats with an accuracy above "
         "{claim:.0f} %. {found}",
-        "reached": "The record of {games} games gives {accuracy} for a pair that goes by {pair}: {verdict}.",
+        "reached": "The record of {games} games gives {accuracy} % for a pair that goes by {pair}: {verdict}.",
         "title": "{ruleset}: does the record give a pair away?",
         "false": "honest pairs accused, %",
         "true": "colluding pairs found, %",
-        "length": "sitting of {games} games",
+        "length": "games a sitting: {games}",
         "line": "accuracy of {claim:.0f} %",
         "caption": "{n:,} to {m:,} sittings of each kind, none of which the detector was fitted to.",
     },
@@ -116,17 +118,18 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "difference": "差",
         "detector": "由牌局紀錄判斷：對坐兩家是否合夥",
         "games": "每場局數",
-        "sittings": "判斷場數",
         "auc": "ROC 曲線下面積",
-        "accuracy": "準確率",
-        "hits": "誤判 {alarm} % 時的查獲率",
+        "accuracy": "準確率（%）",
+        "hits": "誤判 {alarm} % 時查獲（%）",
+        "strangers": "生客被誤判（%）",
         "verdict": "與所稱相比",
         "above": "更高",
         "below": "不及",
         "open": "未定",
-        "detector_note": "半數場次有搭檔，亂猜的準確率為 50 %。門檻取自其他場次，括號內為實際誤判率。{level} 信賴區間。",
+        "detector_note": "判斷 {n:,} 至 {m:,} 場，半數有搭檔，亂猜的準確率為 50 %。門檻取自其他場次，"
+        "括號內為實際誤判率（%）。生客：判斷式未見過其打法的誠實玩家。{level} 信賴區間。",
         "claim": "遊戲原文稱，老手識別作弊的準確率在 {claim:.0f} % 以上。{found}",
-        "reached": "搭檔依據「{pair}」時，{games} 局紀錄的準確率為 {accuracy}：{verdict}。",
+        "reached": "搭檔依據「{pair}」時，{games} 局紀錄的準確率為 {accuracy} %：{verdict}。",
         "title": "{ruleset}：牌局紀錄能否識破搭檔",
         "false": "誠實者被誤判（%）",
         "true": "搭檔被查獲（%）",
@@ -168,17 +171,19 @@ def run_collusion(
     played = game(ruleset.game)
     honest, pairs = _players(ruleset, seats, budget, jobs, notify)
     rows = basic_lineup(played, [*honest, *pairs.values()])
-    halls = _Hall(played, played.rules(ruleset.toggles, seats), rows, seed, jobs)
+    hall = _Hall(played, played.rules(ruleset.toggles, seats), rows, seed, jobs)
     blocks = games // BLOCK
-    fair, control = halls.play(None, 0, blocks), halls.play(None, blocks, blocks)
+    fair, control = hall.play(None, 0, blocks), hall.play(None, blocks, blocks)
+    strangers = hall.play(STYLES, 2 * blocks, blocks // 2)
     gains, detectors, curves, signs = [], [], [], []
     for k, pair in enumerate(pairs):
-        cheats = halls.play(STYLES + k, 0, blocks)
-        gains += [{"pair": pair, **row} for row in _gains(played, fair, cheats)]
+        cheats = hall.play(len(honest) + k, 0, blocks)
+        gains += [{"pair": pair, **row} for row in _gains(played, seats, fair, cheats)]
         for size in SITTINGS:
             told = detect(control.vectors(size), cheats.vectors(size))
             names = {"pair": pair, "games": size}
-            detectors.append({**names, **_detector_row(told, claim)})
+            strange = told.odds(strangers.vectors(size))
+            detectors.append({**names, **_detector_row(told, strange, claim)})
             curves.append(roc(told.honest, told.colluding).assign(**names))
         weights = told.weights[: rows.weights[0].size].reshape(rows.weights[0].shape)
         signs += [
@@ -202,14 +207,14 @@ def run_collusion(
 def _players(
     ruleset: Ruleset, seats: int, budget: int, jobs: int, notify: Notify
 ) -> tuple[list[Player], dict[Pair, Player]]:
-    """The honest players and, by kind, the pairs trained against them."""
+    """The honest players, the last a stranger, and, by kind, the pairs trained against them."""
     played, like = game(ruleset.game), load_player("adapted")
     aim = "score" if played.scored > 0 else "share"
     honest = [
         result(Task(ruleset, seats, like, (), aim, budget, seed), jobs, notify)
-        for seed in range(1, STYLES + 1)
+        for seed in range(1, STYLES + 2)
     ]
-    field = tuple(honest[: seats - 2])
+    field = tuple(honest[: min(STYLES, seats - 2)])
     pairs = {
         pair: result(Task(ruleset, seats, like, field, aim, budget, 1, pair), jobs, notify)
         for pair in played.pairs
@@ -226,7 +231,7 @@ class Record(NamedTuple):
     Attributes:
         sums: float32 [blocks, BLOCK, 2, phases, features], as in `Traits`.
         decisions: int64 [blocks, BLOCK, 2, phases].
-        results: int64 [measures, blocks, BLOCK, 2], the shares and scores of the two seats and of all others, summed.
+        results: int64 [measures, blocks, BLOCK, 2], the shares and scores of the two seats and of the others, summed.
     """
 
     sums: np.ndarray
@@ -287,14 +292,13 @@ def _results(traits: Traits, two: Sequence[int]) -> np.ndarray:
     return np.stack([own, values.sum(axis=2) - own], axis=2)
 
 
-def _gains(played: Game, fair: Record, cheats: Record) -> Iterator[dict[str, Any]]:
+def _gains(played: Game, seats: int, fair: Record, cheats: Record) -> Iterator[dict[str, Any]]:
     """The rows of the gains: what the two seats, and the others, get with a pair in place of honest players."""
-    seats = cheats.results.shape[-1]
-    measures = [("share", 0, 100 / SHARE)]
-    if played.scored:
-        measures.insert(0, ("score", 1, 1.0))
-    for who in range(seats):
-        for name, at, unit in measures:
+    measures = [("score", 1, 1.0)] if played.scored else []
+    measures.append(("share", 0, 100 / SHARE))
+    for who, several in enumerate((2, seats - 2)):
+        for name, at, value in measures:
+            unit = value / several
             before, after = fair.results[at, ..., who].ravel(), cheats.results[at, ..., who].ravel()
             change = after - before
             found = paired_difference(
@@ -326,14 +330,21 @@ class Detection(NamedTuple):
         honest, colluding: float64, the log odds that it gives to these sittings.
         threshold: above it a sitting is taken for one with a pair.
         alarms: the thresholds for the false alarms of `ALARMS`.
-        weights: float64 [traits], per standard deviation.
+        bias, weights, centre, scale: the log odds are bias + (x - centre) / scale @ weights.
     """
 
     honest: np.ndarray
     colluding: np.ndarray
     threshold: float
     alarms: tuple[float, ...]
+    bias: float
     weights: np.ndarray
+    centre: np.ndarray
+    scale: np.ndarray
+
+    def odds(self, sample: np.ndarray) -> np.ndarray:
+        """The log odds of sittings ([n, traits])."""
+        return _odds(sample, self.bias, self.weights, self.centre, self.scale)
 
 
 def detect(honest: np.ndarray, colluding: np.ndarray) -> Detection:
@@ -346,13 +357,17 @@ def detect(honest: np.ndarray, colluding: np.ndarray) -> Detection:
     guilty = np.repeat([False, True], [len(part) for part in known])
     bias, weights = logistic((sample - centre) / scale, guilty)
 
-    def odds(part: np.ndarray) -> np.ndarray:
-        values: np.ndarray = bias + (part - centre) / scale @ weights
-        return values
-
-    fair, cheats = odds(known[0]), odds(known[1])
+    line = bias, weights, centre, scale
+    fair, cheats, *judged = (_odds(part, *line) for part in (*known, *new))
     alarms = tuple(float(np.quantile(fair, 1 - share, method="higher")) for share in ALARMS)
-    return Detection(odds(new[0]), odds(new[1]), best_threshold(fair, cheats), alarms, weights)
+    return Detection(judged[0], judged[1], best_threshold(fair, cheats), alarms, *line)
+
+
+def _odds(
+    sample: np.ndarray, bias: float, weights: np.ndarray, centre: np.ndarray, scale: np.ndarray
+) -> np.ndarray:
+    odds: np.ndarray = bias + (sample - centre) / scale @ weights
+    return odds
 
 
 def logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
@@ -412,8 +427,8 @@ def roc(honest: np.ndarray, colluding: np.ndarray, most: int = 400) -> pd.DataFr
     return pd.DataFrame({"false": [0.0, *shares[0]], "true": [0.0, *shares[1]]})
 
 
-def _detector_row(told: Detection, claim: float) -> dict[str, Any]:
-    """What is said of a detector."""
+def _detector_row(told: Detection, strangers: np.ndarray, claim: float) -> dict[str, Any]:
+    """What is said of a detector, which gives `strangers` these log odds."""
     right = int((told.colluding > told.threshold).sum() + (told.honest <= told.threshold).sum())
     accuracy = proportion(right, len(told.honest) + len(told.colluding))
     row: dict[str, Any] = {"sittings": len(told.honest) + len(told.colluding)}
@@ -422,6 +437,8 @@ def _detector_row(told: Detection, claim: float) -> dict[str, Any]:
         for name, sample in (("hits", told.colluding), ("alarms", told.honest)):
             found = proportion(int((sample > threshold).sum()), len(sample))
             row |= _columns(f"{name}_{100 * share:.0f}", found)
+    accused = proportion(int((strangers > told.threshold).sum()), len(strangers))
+    row |= _columns("strangers", accused)
     verdict = "above" if accuracy.low > claim else "below" if accuracy.high < claim else "open"
     return {**row, "verdict": verdict}
 
@@ -455,20 +472,22 @@ def _gains_table(found: Collusion, text: Mapping[str, str]) -> Table:
 
 
 def _detector_table(found: Collusion, text: Mapping[str, str]) -> Table:
-    caption = text["detector_note"].format(level=LEVEL)
+    sizes = found.detectors.sittings
+    caption = text["detector_note"].format(n=sizes.min(), m=sizes.max(), level=LEVEL)
     table = Table(title=text["detector"], title_justify="left", caption=caption, caption_justify="left")
     table.add_column(text["pair"])
-    for column in ("games", "sittings", "auc", "accuracy"):
+    for column in ("games", "auc", "accuracy"):
         table.add_column(text[column], justify="right")
     alarms = [f"{100 * share:.0f}" for share in ALARMS]
     for alarm in alarms:
         table.add_column(text["hits"].format(alarm=alarm), justify="right")
+    table.add_column(text["strangers"], justify="right")
     table.add_column(text["verdict"])
     for row in found.detectors.to_dict("records"):
         area_ = f"{row['auc']:.3f} [{row['auc_low']:.3f}, {row['auc_high']:.3f}]"
-        hits = [f"{_percent(row, f'hits_{alarm}')} ({_share(row[f'alarms_{alarm}'])})" for alarm in alarms]
-        words = text[row["pair"]], str(row["games"]), f"{row['sittings']:,}", area_
-        table.add_row(*words, _percent(row, "accuracy"), *hits, text[row["verdict"]])
+        hits = [f"{_percent(row, f'hits_{alarm}')} ({100 * row[f'alarms_{alarm}']:.1f})" for alarm in alarms]
+        words = text[row["pair"]], str(row["games"]), area_, _percent(row, "accuracy")
+        table.add_row(*words, *hits, _percent(row, "strangers"), text[row["verdict"]])
     return table
 
 
@@ -489,11 +508,8 @@ def _claim(found: Collusion, text: Mapping[str, str]) -> str:
 
 
 def _percent(row: Mapping[Any, Any], name: str) -> str:
-    return f"{_share(row[name])} [{_share(row[f'{name}_low'])}, {_share(row[f'{name}_high'])}]"
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    estimate, low, high = (100 * row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    return f"{estimate:.1f} [{low:.1f}, {high:.1f}]"
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[Any]:
