@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import norm
 from typer.testing import CliRunner
 
+import analysis.collusion
 import sim.training
 from analysis.cli import app
 from analysis.collusion import (
@@ -280,6 +281,8 @@ def cached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("cache")
         patch.setattr(sim.training, "cache_root", lambda: folder)
+        patch.setattr(sim.training, "MEASURED_DEALS", 200)
+        patch.setattr(analysis.collusion, "STYLES", 2)
         yield
 
 

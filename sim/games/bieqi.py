@@ -680,7 +680,7 @@ def _public_partner(rules, state, partner, bit, opened, live, behind, x):
         stuck += (p != state.cur) & (p != partner) & (live & ~state.lacks[p] == 0)
     note(x, F.opens_rivals, opened * stuck)
     last = state.last[partner]
-    note(x, F.follows_partner, (last != 0) & (bit & _outside(lowest(last)) != 0))
+    note(x, F.follows_partner, last != 0 and bit & _outside(lowest(last)) != 0)
     note(x, F.blocks_partner, behind * (state.covered[partner] == 0))
 
 
