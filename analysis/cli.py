@@ -362,6 +362,10 @@ def train(
         int | None, typer.Option(metavar="N", min=1, max=10**12, help="Games to play at most.")
     ] = None,
     aim: Annotated[Literal["share", "score"], typer.Option(help="What to maximise.")] = "share",
+    pair: Annotated[
+        Literal["signals", "hands"] | None,
+        typer.Option(help="Train two who sit opposite: by what all see, or telling each other their hands."),
+    ] = None,
     seed: Seed = 1,
     settings: Toggles = None,
     jobs: Jobs = None,
@@ -374,7 +378,8 @@ def train(
     from analysis.sweep import check_folder
     from analysis.train import FOLDER, show_training, training_tasks
 
-    tasks = training_tasks(rulesets, against, like, seats or SEATS, games, aim, seed, _settings(settings))
+    toggles = _settings(settings)
+    tasks = training_tasks(rulesets, against, like, seats or SEATS, games, aim, seed, toggles, pair)
     check_folder(out or FOLDER)
     for task in tasks:
         _show(show_training(task, jobs, out, lang))
@@ -416,6 +421,46 @@ def ladder(
         _show(part)
     if out:
         write_ladder(found, out)
+
+
+@app.command()
+def collusion(
+    ruleset: Annotated[
+        str, typer.Argument(metavar="RULESET", parser=_filled, help="A ruleset: game/version or a file.")
+    ],
+    seats: Seats = None,
+    games: Games = 100_000,
+    training_games: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=10**12, help="Games to train each player with at most."),
+    ] = None,
+    claim: Annotated[
+        float, typer.Option(metavar="X", min=0.5, max=1, help="The accuracy that the game's text claims.")
+    ] = 0.9,
+    seed: Seed = 1,
+    settings: Toggles = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    lang: Language = "en",
+) -> None:
+    """Tell what two who play together gain, and whether the record of the games gives them away."""
+    from analysis.collusion import collusion_tables, run_collusion, write_collusion
+    from analysis.sweep import check_folder
+    from analysis.train import announce, check_pair
+    from sim.config import ConfigError, check_seats, load_ruleset
+    from sim.training import BUDGET
+
+    rules, seats = load_ruleset(ruleset, _settings(settings)), seats or SEATS
+    check_seats(rules, seats, lambda text: ConfigError(f"--seats: {text}"))
+    check_pair(rules, seats, None, "collusion")
+    if out:
+        check_folder(out)
+    jobs = jobs or os.cpu_count() or 1
+    found = run_collusion(rules, seats, games, training_games or BUDGET, claim, seed, jobs, announce)
+    for part in collusion_tables(found, lang):
+        _show(part)
+    if out:
+        write_collusion(found, out)
 
 
 @app.command()

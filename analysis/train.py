@@ -9,7 +9,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from sim.config import ConfigError, Player, check_seats, load_player, load_ruleset
+from sim.config import ConfigError, Player, Ruleset, check_seats, load_player, load_ruleset
+from sim.games import Pair, game
 from sim.training import BUDGET, CONFIDENCE, Task, Trained, train, write
 
 FOLDER = Path("reports") / "players"
@@ -17,7 +18,9 @@ FOLDER = Path("reports") / "players"
 TEXT = {
     "en": {
         "title": "{name}, {seats} seats: trained with {games:,} games in {generations} generations",
+        "pair": "{name}, {seats} seats: a pair trained with {games:,} games in {generations} generations",
         "against": "one against a field of",
+        "each": "each of a pair against a field of",
         "share": "win share (par {par:.1f} %)",
         "score": "score",
         "deals": "deals",
@@ -26,7 +29,9 @@ TEXT = {
     },
     "zh-Hant": {
         "title": "{name}，{seats} 人：訓練 {games:,} 局，{generations} 代",
+        "pair": "{name}，{seats} 人：搭檔訓練 {games:,} 局，{generations} 代",
         "against": "一家對一桌",
+        "each": "搭檔之一對一桌",
         "share": "勝率（平均 {par:.1f} %）",
         "score": "得分",
         "deals": "副牌",
@@ -45,6 +50,7 @@ def training_tasks(
     aim: str,
     seed: int,
     toggles: Mapping[str, str],
+    pair: Pair | None = None,
 ) -> list[Task]:
     """The tasks of a command line. Raises ConfigError for a mistake in any of them."""
     tasks = []
@@ -53,35 +59,47 @@ def training_tasks(
         raise ConfigError(
             f"--like: {restrictions.name} is a player of kind {restrictions.kind}; it has no weights"
         )
-    if len(field) >= seats:
-        raise ConfigError(f"--against: {len(field)} players for {seats - 1} other seats")
+    others = seats - (2 if pair else 1)
+    if len(field) > others:
+        raise ConfigError(f"--against: {len(field)} players for {others} other seats")
     for name in rulesets:
         ruleset = load_ruleset(name, toggles)
         check_seats(ruleset, seats, lambda text: ConfigError(f"--seats: {text}"))
         for player in field:
             _check_basic(player, ruleset.game)
-        if aim == "score" and not _scored(ruleset.game):
+        if aim == "score" and not game(ruleset.game).scored:
             raise ConfigError(f"--aim: {ruleset.game} has no scores")
-        tasks.append(Task(ruleset, seats, restrictions, field, aim, games or BUDGET, seed))
+        if pair:
+            check_pair(ruleset, seats, pair, "--pair")
+        tasks.append(Task(ruleset, seats, restrictions, field, aim, games or BUDGET, seed, pair))
     return tasks
 
 
-def _check_basic(player: Player, game: str) -> None:
+def check_pair(ruleset: Ruleset, seats: int, pair: Pair | None, blamed: str) -> None:
+    """Raise a ConfigError where there can be no pair of partners, of a kind or of any."""
+    pairs = game(ruleset.game).pairs
+    if not pairs or (pair and pair not in pairs):
+        raise ConfigError(f"{blamed}: {ruleset.game} has no features of a partner")
+    if seats < 4 or seats % 2:
+        raise ConfigError(
+            f"{blamed}: partners sit opposite each other, at 4 or 6 seats and so on, not at {seats}"
+        )
+
+
+def _check_basic(player: Player, name: str) -> None:
     if player.kind not in ("random", "weights"):
         raise ConfigError(f"--against: {player.name} is of kind {player.kind}; the field needs basic players")
-    if not player.plays(game):
-        raise ConfigError(f"--against: {player.name} has no weights for {game}")
-
-
-def _scored(game: str) -> bool:
-    from sim.games import games
-
-    return bool(games()[game].scored)
+    if not player.plays(name):
+        raise ConfigError(f"--against: {player.name} has no weights for {name}")
 
 
 def announce(task: Task) -> None:
     """Tell that a player is being trained, which takes a while."""
-    print(f"training a player for {task.ruleset.name}, {task.seats} seats", file=sys.stderr, flush=True)
+    print(
+        f"training a {'pair' if task.pair else 'player'} for {task.ruleset.name}, {task.seats} seats",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def show_training(task: Task, jobs: int | None, folder: Path | None, language: str) -> Table:
@@ -94,14 +112,14 @@ def show_training(task: Task, jobs: int | None, folder: Path | None, language: s
 
 def _table(trained: Trained, path: Path, text: Mapping[str, str]) -> Table:
     task = trained.task
-    title = text["title"].format(
+    title = text["pair" if task.pair else "title"].format(
         name=task.ruleset.name, seats=task.seats, games=trained.games, generations=trained.generations
     )
     caption = text["file"].format(path=path, percent=100 * CONFIDENCE)
     if not trained.weights:
         caption = f"{text['nothing']} {caption}"
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
-    table.add_column(text["against"])
+    table.add_column(text["each"] if task.pair else text["against"])
     table.add_column(text[task.aim].format(par=100 / task.seats), justify="right")
     table.add_column(text["deals"], justify="right")
     for name, (estimate, low, high, deals) in trained.measured.items():

@@ -114,7 +114,7 @@ def _deal_round(rules, number, loser, scratch):
 
 
 @helper
-def _start_game(rules, seed, number, replay, scratch):
+def start_game(rules, seed, number, replay, scratch):
     """Start the streams of a replay of deal `number`, shuffle the deck and deal."""
     _begin_streams(scratch.rng, rules.seats, seed, number, replay)
     _deal_round(rules, number, -1, scratch)
@@ -207,7 +207,7 @@ def _play_games(rules, lineup, plan, tally, scratch, seed, first, replay, block)
     """Play a replay of the deals first, first+1, ... into the rows of `block` and the tally."""
     counters = scratch.states[0].count.size
     for i in range(block.values.shape[0]):
-        _start_game(rules, seed, first + i, replay, scratch)
+        start_game(rules, seed, first + i, replay, scratch)
         _note_openings(rules, scratch)
         _play_game(rules, lineup, scratch, None)
         write_game(rules.seats, counters, plan.scored, scratch.rows[0], scratch.classes, block, i)

@@ -17,10 +17,11 @@ from sim.jit import OPTIONS
 
 
 class Weighing(NamedTuple):
-    """`weight` int64 [features]; `total` int64 [1], the weighted sum so far."""
+    """`weight` int64 [features]; `total` int64 [1], the weighted sum so far; `paired`: some weight is of a partner."""
 
     weight: np.ndarray
     total: np.ndarray
+    paired: bool
 
 
 def note(x, feature, value):
@@ -42,3 +43,13 @@ def _write(x, feature, value):
 @overload(note, jit_options=OPTIONS)
 def _note(x, feature, value):
     return _write if isinstance(x, types.Array) else _weigh
+
+
+def paired(x):
+    """Whether the features of a partner are asked for; they take time that others need not spend."""
+    return x.paired if isinstance(x, Weighing) else True
+
+
+@overload(paired, jit_options=OPTIONS)
+def _paired(x):
+    return (lambda x: True) if isinstance(x, types.Array) else (lambda x: x.paired)

@@ -25,9 +25,9 @@ from sim.config.groups import Group
 from sim.config.players import Player, load_player, read_player
 from sim.config.rulesets import Ruleset
 from sim.engine import play_seats
-from sim.games import SHARE, Game, game
+from sim.games import SHARE, Game, Pair, game
 from sim.jit import cache_root
-from sim.players.basic import RANDOM, WEIGHTS, Lineup, basic_lineup
+from sim.players.basic import PAIRED, RANDOM, Lineup, basic_lineup
 from sim.store import replace_file
 
 FORMAT = 1
@@ -95,6 +95,8 @@ class Task:
             weights are trained in self-play.
         aim: what is maximised, the win share or the score.
         budget: games to play at most.
+        pair: given, the seat opposite plays the same weights and counts as much, and the features of a partner may be
+            weighed which such a pair knows; whoever plays for himself weighs none of them.
     """
 
     ruleset: Ruleset
@@ -104,6 +106,7 @@ class Task:
     aim: str = "share"
     budget: int = BUDGET
     seed: int = 1
+    pair: Pair | None = None
 
     def content(self) -> dict[str, Any]:
         """All that decides the result, as plain values."""
@@ -120,7 +123,8 @@ class Task:
             "budget": self.budget,
             "seed": self.seed,
             "phases": played.phases,
-            "features": [feature.name for feature in played.features],
+            "features": [feature.name for feature in played.features_for(self.pair)],
+            **({"pair": self.pair} if self.pair else {}),
         }
 
     @property
@@ -147,9 +151,12 @@ class Trained:
         kept = {
             key: {ruleset.game: by[ruleset.game]} for key, by in restrictions.items() if ruleset.game in by
         }
-        title = f"trained for {ruleset.name}, {task.seats} seats"
+        title = f"{'pair ' if task.pair else ''}trained for {ruleset.name}, {task.seats} seats"
         content = {
-            "title": {"en": title, "zh-Hant": f"為 {ruleset.name} {task.seats} 人訓練"},
+            "title": {
+                "en": title,
+                "zh-Hant": f"為 {ruleset.name} {task.seats} 人訓練{'之搭檔' if task.pair else ''}",
+            },
             "kind": "weights",
             "games": {ruleset.game: {phase: dict(named) for phase, named in self.weights.items()}},
             **kept,
@@ -163,6 +170,7 @@ class Trained:
                 "generations": self.generations,
                 "field": [player.name for player in task.against] or "itself",
                 "aim": task.aim,
+                **({"pair": task.pair} if task.pair else {}),
                 "against": {name: worth.shown() for name, worth in self.measured.items()},
             },
         }
@@ -178,8 +186,11 @@ def train(task: Task, jobs: int) -> Trained:
         fields = {" ".join(player.name for player in task.against): task.against}
     with ThreadPoolExecutor(jobs) as threads:
         arena = Arena(task, threads)
-        weighting = Weighting(arena, basic_lineup(played, [replace(task.like, kind="weights", weights={})]))
-        start = weighting.vector(basic_lineup(played, [load_player(names[0])]))
+        weighting = Weighting(
+            arena, basic_lineup(played, [replace(task.like, kind="weights", weights={})]), task.pair
+        )
+        first = task.against[0] if task.pair and task.against else load_player(names[0])
+        start = weighting.vector(basic_lineup(played, [first]))
         field_ = basic_lineup(played, next(iter(fields.values())))
         best, generations = fit_weights(arena, weighting, start, field_, task)
         games = arena.games
@@ -191,12 +202,13 @@ def train(task: Task, jobs: int) -> Trained:
 
 
 class Arena:
-    """One seat against a field of others, on common deals, in every seat of each."""
+    """One seat, or a pair, against a field of others, on common deals, in every seat of each."""
 
     def __init__(self, task: Task, threads: ThreadPoolExecutor) -> None:
         self.game: Game = game(task.ruleset.game)
         self.rules = self.game.rules(task.ruleset.toggles, task.seats)
         self.seats, self.seed, self.aim, self.games = task.seats, task.seed + DOMAIN, task.aim, 0
+        self._places = placements(task.seats, task.pair is not None)
         self._threads = threads
         self._deal = 0
 
@@ -210,7 +222,7 @@ class Arena:
         tasks = [(row, *pair) for row in rows for pair in zip(fields, parts, strict=True)]
         found = list(self._threads.map(lambda task: self._worth(*task), tasks))
         self._deal += deals
-        self.games += len(rows) * deals * self.seats
+        self.games += len(rows) * deals * len(self._places)
         return np.array(
             [np.concatenate(found[k : k + len(fields)]) for k in range(0, len(found), len(fields))]
         )
@@ -226,20 +238,28 @@ class Arena:
         if not len(deals):
             return np.zeros(0)
         worth = np.zeros(len(deals))
-        for seat in range(self.seats):
-            lineup = seated(row, opponents, seat, self.seats)
+        for taken in self._places:
+            lineup = seated(row, opponents, taken, self.seats)
             values = seat_worths(
                 self.game, self.rules, lineup, self.seed, len(deals), int(deals[0]), aim=self.aim
             )
-            worth += values[:, seat]
-        return worth / self.seats
+            worth += values[:, taken].mean(axis=1)
+        return worth / len(self._places)
 
 
-def seated(row: Lineup, opponents: Lineup, seat: int, seats: int) -> Lineup:
-    """The line-up with one player in `seat` and the others round the table after it."""
-    others = [(p - seat - 1) % seats % len(opponents.kind) for p in range(seats)]
-    kind, weights = opponents.kind[others], opponents.weights[others]
-    kind[seat], weights[seat] = row.kind[0], row.weights[0]
+def placements(seats: int, pair: bool) -> list[list[int]]:
+    """The seats that a player takes, or a pair: all there are to choose from."""
+    return [[s, s + seats // 2] for s in range(seats // 2)] if pair else [[s] for s in range(seats)]
+
+
+def seated(row: Lineup, opponents: Lineup, taken: Sequence[int], seats: int) -> Lineup:
+    """The line-up with one player in the seats `taken` and the others round the table after the first of them."""
+    round_ = [(taken[0] + k) % seats for k in range(1, seats)]
+    free = [seat for seat in round_ if seat not in taken]
+    rows = np.zeros(seats, dtype=np.int64)
+    rows[free] = np.arange(len(free)) % len(opponents.kind)
+    kind, weights = opponents.kind[rows], opponents.weights[rows]
+    kind[list(taken)], weights[list(taken)] = row.kind[0], row.weights[0]
     return Lineup(kind, weights)
 
 
@@ -266,17 +286,21 @@ def seat_worths(
 class Weighting:
     """The weights that matter under a ruleset, as a vector: of features that tell the moves of a phase apart."""
 
-    def __init__(self, arena: Arena, fixed: Lineup) -> None:
-        """Find them: a feature matters if weighing nothing else changes some game. `fixed` holds restrictions."""
+    def __init__(self, arena: Arena, fixed: Lineup, pair: Pair | None = None) -> None:
+        """Find them: a feature matters if weighing nothing else changes some game. `fixed` holds restrictions; the
+        features of a partner are for pairs only."""
         self.game, self.fixed = arena.game, fixed
+        self._kind = np.array([PAIRED]) if pair else fixed.kind
         nothing = np.zeros_like(fixed.weights)
         field_ = Lineup(np.array([RANDOM]), nothing)
-        places = [(f, k) for f in range(nothing.shape[1]) for k in range(nothing.shape[2])]
-        probes = [Lineup(np.array([WEIGHTS]), nothing)]
+        known = self.game.features_for(pair)
+        usable = [k for k, feature in enumerate(self.game.features) if feature in known]
+        places = [(f, k) for f in range(nothing.shape[1]) for k in usable]
+        probes = [Lineup(self._kind, nothing)]
         for phase, feature in places:
             weights = nothing.copy()
             weights[0, phase, feature] = 1
-            probes.append(Lineup(np.array([WEIGHTS]), weights))
+            probes.append(Lineup(self._kind, weights))
         worths = arena.worths(probes, [field_], PROBE_DEALS)
         self.places = [
             place
@@ -294,7 +318,7 @@ class Weighting:
         weights = self.fixed.weights.copy()
         for place, weight in zip(self.places, np.rint(vector * SCALE), strict=True):
             weights[(0, *place)] = int(weight)
-        return Lineup(np.array([WEIGHTS]), weights)
+        return Lineup(self._kind, weights)
 
     def named(self, vector: np.ndarray) -> dict[str, dict[str, int]]:
         """The weights of a vector by phase and feature."""
@@ -353,13 +377,17 @@ def fitted(player: Player, ruleset: Ruleset, seats: int, jobs: int, notify: Noti
         return replace(player, search=replace(player.search, plays_out=plays_out))
     if player.kind != "adapted":
         return player
-    task = Task(ruleset, seats, player)
+    found = result(Task(ruleset, seats, player), jobs, notify)
+    return replace(found, name=player.name, title=player.title)
+
+
+def result(task: Task, jobs: int, notify: Notify) -> Player:
+    """The player that a task makes, found where the task was done before."""
     path = _find(task)
     if path is None:
         notify(task)
         path = write(train(task, jobs), cache_root() / "players")
-    found = read_player(path)
-    return replace(found, name=player.name, title=player.title)
+    return read_player(path)
 
 
 def write(trained: Trained, folder: Path) -> Path:

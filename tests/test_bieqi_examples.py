@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import random
@@ -16,7 +17,7 @@ import yaml
 
 from analysis.metrics import metrics_frame, select
 from sim.cards import card_name, card_names
-from sim.config import ConfigError, Group, load_player, load_ruleset
+from sim.config import ConfigError, Group, Player, load_player, load_ruleset
 from sim.engine import Table, play_range, play_rows
 from sim.games import game
 from sim.position import play_position, table_of
@@ -24,6 +25,17 @@ from sim.trace import replay
 
 POSITIONS = Path(__file__).parent / "positions" / "bieqi"
 RANDOM, GREEDY = load_player("random"), load_player("greedy")
+SEEING = dataclasses.replace(
+    GREEDY,
+    weights={
+        "bieqi": {
+            phase: {**weights, **{f.name: 7 for f in game("bieqi").features if f.partner == "signals"}}
+            for phase, weights in GREEDY.weights["bieqi"].items()
+        }
+    },
+)
+"""Greedy as one of a pair that goes by what all see."""
+
 NAMED = ("cover_high", "cover_low", "small_first", "big_first", "seven_holder")
 BIEQI = game("bieqi")
 PIPS = {rank: pips for pips, rank in enumerate(("A", *map(str, range(2, 11)), "J", "Q", "K"), 1)}
@@ -272,12 +284,14 @@ def test_named_players_do_what_they_are_called_for(name: str) -> None:
     assert card_name(move.bit_length() - 1 if table.state.phase == 0 else move) == wanted
 
 
-@pytest.mark.parametrize("player", ["greedy", *NAMED])
-def test_hidden_cards_never_change_a_choice(player: str) -> None:
+@pytest.mark.parametrize(
+    "player", [GREEDY, *map(load_player, NAMED), SEEING], ids=["greedy", *NAMED, "seeing"]
+)
+def test_hidden_cards_never_change_a_choice(player: Player) -> None:
     """The opponents' hands, and their covers unless they lie open, are exchanged: the choice stays the same."""
-    rnd, decisions = random.Random(player), 0
+    rnd, decisions = random.Random(player.name), 0
     ruleset = load_ruleset("bieqi")
-    table = Table(BIEQI, BIEQI.rules(ruleset.toggles, 4), (load_player(player),) * 4, seed=3)
+    table = Table(BIEQI, BIEQI.rules(ruleset.toggles, 4), (player,) * 4, seed=3)
     for number in range(15):
         table.deal(number)
         over = table.begin()

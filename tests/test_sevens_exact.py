@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2
 
 from sim.config import load_player, load_ruleset
-from sim.engine import Table, _play_game, _start_game
+from sim.engine import Table, _play_game, start_game
 from sim.games import game
 from sim.jit import entry
 
@@ -113,7 +113,7 @@ def test_published_numbers_of_play_outs(seats: int, count: int) -> None:
 def _replay_deal(rules, lineup, scratch, seed, number, replays, won):
     """Play one deal again and again with other choices; `won` (int64 [seats]) counts the wins."""
     for replay in range(1, replays + 1):
-        _start_game(rules, seed, number, replay, scratch)
+        start_game(rules, seed, number, replay, scratch)
         _play_game(rules, lineup, scratch, None)
         for p in range(rules.seats):
             won[p] += scratch.rows[0].share[p] > 0

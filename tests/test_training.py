@@ -141,13 +141,17 @@ def test_a_best_response_gains_from_a_weak_field() -> None:
 def test_a_seat_sits_among_its_field() -> None:
     rows = Lineup(np.array([1]), np.full((1, 1, 1), 9))
     field = Lineup(np.array([0, 0, 0]), np.arange(1, 4).reshape(3, 1, 1))
-    assert [seated(rows, field, seat, 4).weights.ravel().tolist() for seat in range(4)] == [
+    assert [seated(rows, field, [seat], 4).weights.ravel().tolist() for seat in range(4)] == [
         [9, 1, 2, 3],
         [3, 9, 1, 2],
         [2, 3, 9, 1],
         [1, 2, 3, 9],
     ]
-    assert seated(rows, Lineup(field.kind[:1], field.weights[:1]), 1, 3).weights.ravel().tolist() == [1, 9, 1]
+    assert seated(rows, Lineup(field.kind[:1], field.weights[:1]), [1], 3).weights.ravel().tolist() == [
+        1,
+        9,
+        1,
+    ]
 
 
 def test_results_by_seat_are_those_of_the_log() -> None:

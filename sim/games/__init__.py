@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -101,13 +101,22 @@ class Partition:
         return {"en": en, "zh-Hant": zh}
 
 
+Pair = Literal["signals", "hands"]
+"""What partners go by: what everybody sees; or that and each other's hands, of which they tell each other."""
+
+
 @dataclass(frozen=True)
 class Feature:
-    """A named integer that a player may know about a move, from the mover's information state alone."""
+    """A named integer that a player may know about a move, from the mover's information state alone.
+
+    One that names a `partner` sets the seat opposite apart from all others, which is of use only to somebody who plays
+    for it too: from what everybody sees ("signals"), or from its hand, which it has told ("hands").
+    """
 
     name: str
     en: str
     zh: str
+    partner: Pair | None = None
 
 
 Card = Literal[CARD_NAMES]  # type: ignore[valid-type]
@@ -167,6 +176,17 @@ class Game:
     max_moves: int = 512
     usual: Mapping[str, int] = field(default_factory=dict)
     module: ModuleType = field(repr=False, kw_only=True)
+
+    def features_for(self, pair: Pair | None) -> tuple[Feature, ...]:
+        """The features that a player may weigh, or one of a pair: who plays for himself is left none of a partner."""
+        known = {None: (None,), "signals": (None, "signals"), "hands": (None, "signals", "hands")}[pair]
+        return tuple(feature for feature in self.features if feature.partner in known)
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The kinds of pairs that some feature is made for."""
+        named = {feature.partner for feature in self.features}
+        return tuple(pair for pair in get_args(Pair) if pair in named)
 
 
 class _Registry(Mapping[str, Game]):

@@ -24,7 +24,7 @@ from pydantic import Field
 
 from sim.cards import CARDS, LANE, LANE_MASK, RANK_SET, SUITS, bits_of, card_names, mask_of
 from sim.events import FINISH, MOVE, PLAY, PUT, TURN, WORD, emit, recording
-from sim.features import note
+from sim.features import note, paired
 from sim.games import (
     BY_TURN,
     SHARE,
@@ -260,6 +260,12 @@ STATE = np.dtype(
         ("first_cover", np.int64),  # turn of the first cover, 0 for none
         ("over", np.int64),
         ("largest", np.int64, SEATS),
+        (
+            "lacks",
+            np.int64,
+            SEATS,
+        ),  # cards that were live when the seat covered, so that all know it has none of them
+        ("last", np.int64, SEATS),  # the card the seat laid last, 0 for none
         ("count", np.int64, len(COUNTERS)),  # only tells their number; `outcome` works all of them out
     ]
 )
@@ -277,6 +283,8 @@ def deal(rules, deck, number, loser, state, rng):
         state.hand[p] = hand
         state.covered[p] = 0
         state.points[p] = 0
+        state.lacks[p] = 0
+        state.last[p] = 0
         state.largest[p] = popcount(hand)
         state.first += p * (hand >> 6 & 1)
     state.cur = state.first
@@ -368,11 +376,13 @@ def apply(rules, state, move, rng, log):
         card = 1 << move
         state.covered[seat] |= card
         state.points[seat] += _rank(move)
+        state.lacks[seat] |= state.open
         if state.first_cover == 0:
             state.first_cover = state.turn
         emit(log, PUT, seat, move, WORD.covered)
     else:
         card = move
+        state.last[seat] = card
         state.open = state.open ^ card | _beside(card) & ~state.table
         state.table |= card
         emit(log, PLAY, seat, card, 0)
@@ -553,6 +563,20 @@ FEATURES = (
     Feature("blocks_clean", "the same, times the other seats without a cover", "同上，乘以尚未扣牌的他家數"),
     Feature("dead", "whether a covered card has cut it off for good", "是否已被扣牌斷掉、不可能再出"),
     Feature("missing", "cards still missing between the table and the card", "與桌面之間還缺的張數"),
+    Feature("opens_needed", "cards of others that it makes live, while the partner is proved to have no live card",
+            "搭檔已知無活牌時，使他人可能成為活牌的張數", partner="signals"),
+    Feature("opens_rivals", "the same, times the other seats proved to have no live card",
+            "同上，改乘以搭檔以外已知無活牌的家數", partner="signals"),
+    Feature("follows_partner", "whether it lies further out than the card the partner laid last, in the same suit",
+            "是否在搭檔最後所出之牌的同花色更外側", partner="signals"),
+    Feature("blocks_partner", "cards of others further out, not cut off, while the partner has not covered",
+            "搭檔尚未扣牌時，同花色更外側、他人仍可能出的張數", partner="signals"),
+    Feature("opens_partner", "the partner's cards that it makes live", "使搭檔成為活牌的張數", partner="hands"),
+    Feature("partner_behind", "the partner's cards further out, not cut off", "同花色更外側、搭檔仍可能出的張數",
+            partner="hands"),
+    Feature("partner_points_behind", "their pips", "其點數和", partner="hands"),
+    Feature("partner_clean_behind", "their number, while the partner has not covered", "搭檔尚未扣牌時的上述張數",
+            partner="hands"),
 )  # fmt: skip
 F: Any = namedtuple("F", [feature.name for feature in FEATURES])(*range(len(FEATURES)))
 """The index of each feature by name."""
@@ -634,8 +658,41 @@ def features(rules, state, move, x):
         note(x, F.opens_own, popcount(opened & own))
         note(x, F.opens_others, popcount(opened & others))
     else:
+        opened = 0
         note(x, F.dead, bit & dead != 0)
         note(x, F.missing, popcount(_inside(card) & ~state.table))
+    if paired(x) and rules.seats >= 4 and rules.seats % 2 == 0:
+        partner = (seat + rules.seats // 2) % rules.seats
+        _public_partner(rules, state, partner, bit, popcount(opened & others), state.open & others, behind, x)
+        _told_partner(state, partner, opened, outside & ~dead, x)
+
+
+@helper
+def _public_partner(rules, state, partner, bit, opened, live, behind, x):
+    """What everybody knows and matters to somebody who plays for the seat opposite as well.
+
+    A card that a move makes live is in nobody's `lacks`, as a card stays live until it is laid. But a seat that lacks
+    every live card of others (`live`, as far as the mover knows) needs new ones most.
+    """
+    note(x, F.opens_needed, opened * (live & ~state.lacks[partner] == 0))
+    stuck = 0
+    for p in range(rules.seats):
+        stuck += (p != state.cur) & (p != partner) & (live & ~state.lacks[p] == 0)
+    note(x, F.opens_rivals, opened * stuck)
+    last = state.last[partner]
+    note(x, F.follows_partner, last != 0 and bit & _outside(lowest(last)) != 0)
+    note(x, F.blocks_partner, behind * (state.covered[partner] == 0))
+
+
+@helper
+def _told_partner(state, partner, opened, outside, x):
+    """What matters to somebody who plays for the seat opposite as well and has been told its hand."""
+    held = state.hand[partner]
+    behind = popcount(held & outside)
+    note(x, F.opens_partner, popcount(opened & held & outside))
+    note(x, F.partner_behind, behind)
+    note(x, F.partner_points_behind, _pips(held & outside))
+    note(x, F.partner_clean_behind, behind * (state.covered[partner] == 0))
 
 
 @helper

@@ -21,7 +21,9 @@ from sim.rng import SEAT, below
 if TYPE_CHECKING:
     from sim.config import Player
 
-RANDOM, WEIGHTS = 0, 1
+RANDOM, WEIGHTS, PAIRED = range(3)
+"""How a row of a line-up decides; PAIRED: by weights, some of them of features of a partner."""
+
 KINDS = {"random": RANDOM, "weights": WEIGHTS}
 
 
@@ -49,6 +51,8 @@ def basic_lineup(game: Game, players: Sequence[Player]) -> Lineup:
             for phase, names in restricted.get(game.name, {}).items():
                 for name in names:
                     weights[row, game.phases.index(phase), feature[name]] = sign
+    of_partner = [entry.partner is not None for entry in game.features]
+    kind[weights[:, :, of_partner].any(axis=(1, 2))] = PAIRED
     return Lineup(kind, weights)
 
 
@@ -82,5 +86,5 @@ def choose_basic(rules, state, seat, lineup, row, rng, out, tied, total):
     n = moves(rules, state, out)
     if n == 1:
         return out[0], n
-    x = Weighing(lineup.weights[row, state.phase], total)
+    x = Weighing(lineup.weights[row, state.phase], total, lineup.kind[row] == PAIRED)
     return _best(rules, state, x, rng, stream, out, tied, n), n
