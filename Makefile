@@ -15,7 +15,7 @@ FRESH := $(shell [ "$$(cat $(STAMP) 2>/dev/null)" = "$$(pwd) $(PYTHON)" ] \
            && $(BIN)/python -c 'import importlib.util as u; exit(not u.find_spec("numba"))' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
-.PHONY: help sweep report bench test test-all golden lint format clean new
+.PHONY: help sweep report bench test test-all players golden lint format clean new
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,10 @@ test: $(STAMP) ## the quick tests
 
 test-all: $(STAMP) ## all tests
 	$(BIN)/python -m pytest $(ARGS)
+
+players: $(STAMP) ## train the weights of all presets anew, after a change of rules, features or training (half an hour)
+	rm -rf configs/players/adapted
+	$(BIN)/fairdeal train $(patsubst configs/games/%.yaml,%,$(wildcard configs/games/*/*.yaml)) --out configs/players/adapted
 
 golden: $(STAMP) ## write the golden game logs anew, after a deliberate change
 	$(BIN)/python -m tests.golden

@@ -310,7 +310,7 @@ class Weighting:
 
     def vector(self, row: Lineup) -> np.ndarray:
         """The vector of a player's weights, the largest of each phase scaled to 1."""
-        scaled = row.weights[0] / np.maximum(1, np.abs(row.weights[0]).max(axis=1, keepdims=True))
+        scaled = row.weights[0] / np.abs(row.weights[0]).max(axis=1, keepdims=True, initial=1)
         return np.array([scaled[place] for place in self.places])
 
     def row(self, vector: np.ndarray) -> Lineup:

@@ -11,13 +11,13 @@ import yaml
 
 import sim.training
 from sim.batch import run
-from sim.config import Player, load_player, load_ruleset
+from sim.config import Player, load_player, load_ruleset, presets
 from sim.config.groups import Group
 from sim.config.players import read_player
 from sim.engine import play_seats
-from sim.games import game
+from sim.games import game, games
 from sim.players.basic import Lineup, basic_lineup
-from sim.training import Task, fit_group, fitted, seat_worths, seated, train, write
+from sim.training import Task, file_name, fit_group, fitted, seat_worths, seated, train, write
 
 SEVENS = load_ruleset("sevens/default")
 ADAPTED = load_player("adapted")
@@ -41,6 +41,28 @@ def test_a_small_budget_beats_greedy_already(small: sim.training.Trained) -> Non
 
 def test_the_file_does_not_depend_on_the_number_of_threads(small: sim.training.Trained) -> None:
     assert train(SMALL, 3).document() == small.document()
+
+
+def test_the_players_of_all_presets_come_with_the_project() -> None:
+    """If not: make players."""
+    tasks = [
+        Task(load_ruleset(f"{name}/{preset}"), 4, ADAPTED) for name in games() for preset in presets(name)
+    ]
+    found = {
+        path.relative_to(sim.training.SHIPPED).as_posix() for path in sim.training.SHIPPED.rglob("*.yaml")
+    }
+    assert found == {f"{task.ruleset.game}/{file_name(task)}" for task in tasks}
+    for task in tasks:
+        path = sim.training.SHIPPED / task.ruleset.game / file_name(task)
+        assert yaml.safe_load(path.read_text(encoding="utf-8"))["trained"]["digest"] == task.digest
+        assert read_player(path).plays(task.ruleset.game)
+
+
+def test_a_game_without_decisions_has_nothing_to_train(tmp_path: Path) -> None:
+    trained = train(Task(load_ruleset("heart_attack/default"), 4, ADAPTED, budget=1000), 1)
+    assert trained.weights == {}
+    assert trained.measured["random"].low <= 0.25 <= trained.measured["random"].high
+    assert read_player(write(trained, tmp_path)).plays("heart_attack")
 
 
 def test_another_seed_gives_other_weights(small: sim.training.Trained) -> None:
