@@ -226,7 +226,7 @@ def _signs(played: Game, weights: np.ndarray) -> Iterator[dict[str, Any]]:
 
 
 class _Players(NamedTuple):
-    """Who plays: honest players of `STYLES` styles, strangers by name, and pairs by kind, trained against the honest."""
+    """Who plays: honest players of `STYLES` styles, strangers by name, pairs, which trained against the honest."""
 
     honest: list[Player]
     strangers: dict[str, Player]
