@@ -8,7 +8,7 @@ The detector knows what everybody can see once a game is over: all moves and, fr
 how the moves it made differ, on the mean, from those it could have made, feature by feature, and how often it had a
 choice. A logistic regression with a ridge penalty is fitted to half of the sittings, thresholds are chosen there too,
 and all figures are of the other half. Whether it finds collusion, or just a style that it does not know, is seen from
-honest players of one more style, whom it was never shown.
+honest players whom it was never shown.
 
 References:
     DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated
@@ -53,6 +53,9 @@ LEAST = 20 * BLOCK
 STYLES = 3
 """Honest players, trained with different seeds; one more is a stranger to the detectors."""
 
+STRANGER = "greedy"
+"""Another, whose weights were not made by training."""
+
 RIDGE = 1.0
 """The penalty on the squared weights of standardised traits, in the unit of the log-likelihood."""
 
@@ -83,17 +86,19 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "auc": "area under ROC",
         "accuracy": "accuracy, %",
         "hits": "found, % ({alarm} % false)",
-        "strangers": "strangers accused, %",
+        "strangers": "Honest strangers whom the detector accuses, % of sittings",
+        "strangers_note": "Players whom the detector never saw. Where it accuses them too, what it knows is a style "
+        "and no collusion.",
         "verdict": "claim",
         "above": "above it",
         "below": "below it",
         "open": "undecided",
         "detector_note": "Half of the {n:,} to {m:,} sittings judged have a pair: guessing is right in 50 %. "
-        "Thresholds come from other sittings; in brackets the false alarms that they then gave. Strangers: honest "
-        "players of a style unknown to the detector. {level} intervals.",
+        "Thresholds come from other sittings; in brackets the false alarms that they then gave. {level} intervals.",
         "claim": "The game's text claims that an experienced player recognises cheats with an accuracy above "
         "{claim:.0f} %. {found}",
-        "reached": "The record of {games} games gives {accuracy} % for a pair that goes by {pair}: {verdict}.",
+        "reached": "The record of {games} games gives {accuracy} % for a pair that goes by {pair}: {verdict}; it "
+        "accuses honest strangers in up to {accused} %.",
         "title": "{ruleset}: does the record give a pair away?",
         "false": "honest pairs accused, %",
         "true": "colluding pairs found, %",
@@ -121,15 +126,17 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "auc": "ROC 曲線下面積",
         "accuracy": "準確率（%）",
         "hits": "誤判 {alarm} % 時查獲（%）",
-        "strangers": "生客被誤判（%）",
+        "strangers": "誠實的生客被誤判的場次（%）",
+        "strangers_note": "判斷式從未見過這些玩家；若連他們也被誤判，它認的就只是打法，而不是合夥。",
         "verdict": "與所稱相比",
         "above": "更高",
         "below": "不及",
         "open": "未定",
         "detector_note": "判斷 {n:,} 至 {m:,} 場，半數有搭檔，亂猜的準確率為 50 %。門檻取自其他場次，"
-        "括號內為實際誤判率（%）。生客：判斷式未見過其打法的誠實玩家。{level} 信賴區間。",
+        "括號內為實際誤判率（%）。{level} 信賴區間。",
         "claim": "遊戲原文稱，老手識別作弊的準確率在 {claim:.0f} % 以上。{found}",
-        "reached": "搭檔依據「{pair}」時，{games} 局紀錄的準確率為 {accuracy} %：{verdict}。",
+        "reached": "搭檔依據「{pair}」時，{games} 局紀錄的準確率為 {accuracy} %：{verdict}；"
+        "生客被誤判最多達 {accused} %。",
         "title": "{ruleset}：牌局紀錄能否識破搭檔",
         "false": "誠實者被誤判（%）",
         "true": "搭檔被查獲（%）",
@@ -140,13 +147,17 @@ TEXT: Mapping[str, Mapping[str, str]] = {
 }
 
 
+TABLES = ("gains", "detectors", "strangers", "roc", "signs")
+
+
 @dataclass(frozen=True)
 class Collusion:
     """What was found.
 
     `gains` has a row per kind of pair, of seats and of measure: means at an honest table and with the pair, their
-    paired difference with its interval. `detectors` has a row per kind of pair and length of a sitting, `roc` the
-    points of each one's curve, `signs` the weights of the traits in the longest sittings, per standard deviation.
+    paired difference with its interval. `detectors` has a row per kind of pair and length of a sitting, `strangers`
+    one per detector and honest player unknown to it, `roc` the points of each one's curve, `signs` the weights of the
+    traits in the longest sittings, per standard deviation.
     """
 
     ruleset: Ruleset
@@ -155,6 +166,7 @@ class Collusion:
     claim: float
     gains: pd.DataFrame
     detectors: pd.DataFrame
+    strangers: pd.DataFrame
     roc: pd.DataFrame
     signs: pd.DataFrame
 
@@ -169,28 +181,28 @@ def run_collusion(
     if games < LEAST:
         raise ConfigError(f"--games: the sittings need {LEAST} deals at least")
     played = game(ruleset.game)
-    honest, pairs = _players(ruleset, seats, budget, jobs, notify)
-    rows = basic_lineup(played, [*honest, *pairs.values()])
+    players = _players(ruleset, seats, budget, jobs, notify)
+    rows = players.rows(played)
     hall = _Hall(played, played.rules(ruleset.toggles, seats), rows, seed, jobs)
     blocks = games // BLOCK
     fair, control = hall.play(None, 0, blocks), hall.play(None, blocks, blocks)
-    strangers = hall.play(STYLES, 2 * blocks, blocks // 2)
-    gains, detectors, curves, signs = [], [], [], []
-    for k, pair in enumerate(pairs):
-        cheats = hall.play(len(honest) + k, 0, blocks)
+    strange = {
+        name: hall.play(STYLES + k, 2 * blocks, blocks // 2) for k, name in enumerate(players.strangers)
+    }
+    gains, detectors, strangers, curves, signs = [], [], [], [], []
+    for k, pair in enumerate(players.pairs):
+        cheats = hall.play(STYLES + len(strange) + k, 0, blocks)
         gains += [{"pair": pair, **row} for row in _gains(played, seats, fair, cheats)]
         for size in SITTINGS:
             told = detect(control.vectors(size), cheats.vectors(size))
             names = {"pair": pair, "games": size}
-            strange = told.odds(strangers.vectors(size))
-            detectors.append({**names, **_detector_row(told, strange, claim)})
+            detectors.append({**names, **_detector_row(told, claim)})
+            strangers += [
+                {**names, "player": name, **_accused(told, record.vectors(size))}
+                for name, record in strange.items()
+            ]
             curves.append(roc(told.honest, told.colluding).assign(**names))
-        weights = told.weights[: rows.weights[0].size].reshape(rows.weights[0].shape)
-        signs += [
-            {"pair": pair, "phase": phase, "feature": feature.name, "weight": weights[p, f]}
-            for p, phase in enumerate(played.phases)
-            for f, feature in enumerate(played.features)
-        ]
+        signs += [{"pair": pair, **row} for row in _signs(played, told.weights)]
     order = ["pair", "games", "false", "true"]
     return Collusion(
         ruleset,
@@ -199,27 +211,49 @@ def run_collusion(
         claim,
         pd.DataFrame(gains),
         pd.DataFrame(detectors),
+        pd.DataFrame(strangers),
         pd.concat(curves, ignore_index=True)[order],
         pd.DataFrame(signs),
     )
 
 
-def _players(
-    ruleset: Ruleset, seats: int, budget: int, jobs: int, notify: Notify
-) -> tuple[list[Player], dict[Pair, Player]]:
-    """The honest players, the last a stranger, and, by kind, the pairs trained against them."""
+def _signs(played: Game, weights: np.ndarray) -> Iterator[dict[str, Any]]:
+    """A detector's weights of the features, by phase; those of the numbers of decisions come after them."""
+    by_phase = weights[: -len(played.phases)].reshape(len(played.phases), -1)
+    for phase, of_phase in zip(played.phases, by_phase, strict=True):
+        for feature, weight in zip(played.features, of_phase, strict=True):
+            yield {"phase": phase, "feature": feature.name, "weight": weight}
+
+
+class _Players(NamedTuple):
+    """Who plays: honest players of `STYLES` styles, strangers by name, pairs, which trained against the honest."""
+
+    honest: list[Player]
+    strangers: dict[str, Player]
+    pairs: dict[Pair, Player]
+
+    def rows(self, played: Game) -> Lineup:
+        """All of them, in this order, for a game."""
+        return basic_lineup(played, [*self.honest, *self.strangers.values(), *self.pairs.values()])
+
+
+def _players(ruleset: Ruleset, seats: int, budget: int, jobs: int, notify: Notify) -> _Players:
+    """Train them, or find them."""
     played, like = game(ruleset.game), load_player("adapted")
     aim = "score" if played.scored > 0 else "share"
-    honest = [
+    *honest, unknown = [
         result(Task(ruleset, seats, like, (), aim, budget, seed), jobs, notify)
         for seed in range(1, STYLES + 2)
     ]
-    field = tuple(honest[: min(STYLES, seats - 2)])
+    strangers = {"adapted": unknown}
+    if load_player(STRANGER).plays(played.name):
+        strangers[STRANGER] = load_player(STRANGER)
+    field = tuple(honest[: seats - 2])
     pairs = {
         pair: result(Task(ruleset, seats, like, field, aim, budget, 1, pair), jobs, notify)
         for pair in played.pairs
     }
-    return honest, pairs
+    return _Players(honest, strangers, pairs)
 
 
 # --- Sittings ---------------------------------------------------------------------------------------------------------
@@ -427,8 +461,14 @@ def roc(honest: np.ndarray, colluding: np.ndarray, most: int = 400) -> pd.DataFr
     return pd.DataFrame({"false": [0.0, *shares[0]], "true": [0.0, *shares[1]]})
 
 
-def _detector_row(told: Detection, strangers: np.ndarray, claim: float) -> dict[str, Any]:
-    """What is said of a detector, which gives `strangers` these log odds."""
+def _accused(told: Detection, sample: np.ndarray) -> dict[str, Any]:
+    """How often a detector accuses the honest players of these sittings."""
+    accused = proportion(int((told.odds(sample) > told.threshold).sum()), len(sample))
+    return {"sittings": len(sample), **_columns("accused", accused)}
+
+
+def _detector_row(told: Detection, claim: float) -> dict[str, Any]:
+    """What is said of a detector."""
     right = int((told.colluding > told.threshold).sum() + (told.honest <= told.threshold).sum())
     accuracy = proportion(right, len(told.honest) + len(told.colluding))
     row: dict[str, Any] = {"sittings": len(told.honest) + len(told.colluding)}
@@ -437,8 +477,6 @@ def _detector_row(told: Detection, strangers: np.ndarray, claim: float) -> dict[
         for name, sample in (("hits", told.colluding), ("alarms", told.honest)):
             found = proportion(int((sample > threshold).sum()), len(sample))
             row |= _columns(f"{name}_{100 * share:.0f}", found)
-    accused = proportion(int((strangers > told.threshold).sum()), len(strangers))
-    row |= _columns("strangers", accused)
     verdict = "above" if accuracy.low > claim else "below" if accuracy.high < claim else "open"
     return {**row, "verdict": verdict}
 
@@ -453,7 +491,8 @@ def _columns(name: str, estimate: Estimate) -> dict[str, float]:
 def collusion_tables(found: Collusion, language: str) -> list[Table | str]:
     """What was found, for the terminal."""
     text = TEXT[language]
-    return [_gains_table(found, text), _detector_table(found, text), _claim(found, text)]
+    tables = _gains_table(found, text), _detector_table(found, text), _strangers_table(found, text, language)
+    return [*tables, _claim(found, text)]
 
 
 def _gains_table(found: Collusion, text: Mapping[str, str]) -> Table:
@@ -481,13 +520,26 @@ def _detector_table(found: Collusion, text: Mapping[str, str]) -> Table:
     alarms = [f"{100 * share:.0f}" for share in ALARMS]
     for alarm in alarms:
         table.add_column(text["hits"].format(alarm=alarm), justify="right")
-    table.add_column(text["strangers"], justify="right")
     table.add_column(text["verdict"])
     for row in found.detectors.to_dict("records"):
         area_ = f"{row['auc']:.3f} [{row['auc_low']:.3f}, {row['auc_high']:.3f}]"
         hits = [f"{_percent(row, f'hits_{alarm}')} ({100 * row[f'alarms_{alarm}']:.1f})" for alarm in alarms]
         words = text[row["pair"]], str(row["games"]), area_, _percent(row, "accuracy")
-        table.add_row(*words, *hits, _percent(row, "strangers"), text[row["verdict"]])
+        table.add_row(*words, *hits, text[row["verdict"]])
+    return table
+
+
+def _strangers_table(found: Collusion, text: Mapping[str, str], language: str) -> Table:
+    caption = text["strangers_note"]
+    table = Table(title=text["strangers"], title_justify="left", caption=caption, caption_justify="left")
+    table.add_column(text["pair"])
+    table.add_column(text["games"], justify="right")
+    for name in found.strangers.player.unique():
+        table.add_column(f"{load_player(name).title[language]}", justify="right")
+    for (pair, games), rows in found.strangers.groupby(["pair", "games"], sort=False):
+        table.add_row(
+            text[str(pair)], str(games), *(_percent(row, "accused") for row in rows.to_dict("records"))
+        )
     return table
 
 
@@ -495,12 +547,14 @@ def _claim(found: Collusion, text: Mapping[str, str]) -> str:
     """The accuracy in the longest sittings set against the claim."""
     joint = "" if text is TEXT["zh-Hant"] else " "
     rows = [row for row in found.detectors.to_dict("records") if row["games"] == BLOCK]
+    accused = found.strangers[found.strangers.games == BLOCK].groupby("pair").accused.max()
     said = [
         text["reached"].format(
             games=BLOCK,
             accuracy=_percent(row, "accuracy"),
             pair=text[row["pair"]],
             verdict=text[row["verdict"]],
+            accused=f"{100 * accused[row['pair']]:.1f}",
         )
         for row in rows
     ]
@@ -521,7 +575,7 @@ def write_collusion(found: Collusion, folder: Path) -> None:
     """Write the tables as CSV files, and the figure, into a folder, which is made if it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     inputs = hashlib.sha256(Path(__file__).read_bytes() + f"{found.ruleset.name} {found.claim}".encode())
-    for name in ("gains", "detectors", "roc", "signs"):
+    for name in TABLES:
         content = getattr(found, name).to_csv(index=False, lineterminator="\n").encode()
         inputs.update(content)
         replace_file(folder / f"{name}.csv", content)

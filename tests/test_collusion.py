@@ -18,6 +18,7 @@ import sim.training
 from analysis.cli import app
 from analysis.collusion import (
     LEAST,
+    TABLES,
     Collusion,
     area,
     best_threshold,
@@ -297,7 +298,7 @@ def found(cached: None) -> Collusion:
 
 def test_the_number_of_threads_changes_nothing(found: Collusion) -> None:
     again = small(3)
-    for name in ("gains", "detectors", "roc", "signs"):
+    for name in TABLES:
         pd.testing.assert_frame_equal(getattr(found, name), getattr(again, name), check_exact=True)
 
 
@@ -320,20 +321,23 @@ def test_longer_sittings_tell_more(found: Collusion) -> None:
     assert (told.auc_low <= told.auc).all()
     assert (told.accuracy <= told.accuracy_high).all()
     assert told.loc[("hands", 50)].sittings == 20
+    accused = found.strangers.set_index(["pair", "games", "player"]).accused
+    assert accused.loc[("hands", 50, "greedy")] < 0.5
+    assert len(accused) == 12
     assert len(found.signs) == 2 * len(BIEQI.phases) * len(BIEQI.features)
 
 
 @pytest.mark.parametrize("language", ["en", "zh-Hant"])
 def test_tables_in_both_languages(found: Collusion, language: str) -> None:
-    gains, detectors, claim = collusion_tables(found, language)
-    assert (gains.row_count, detectors.row_count) == (8, 6)  # type: ignore[union-attr]
+    *tables, claim = collusion_tables(found, language)
+    assert [table.row_count for table in tables] == [8, 6, 6]  # type: ignore[union-attr]
     assert "90 %" in str(claim)
 
 
 def test_files(found: Collusion, tmp_path: Path) -> None:
     write_collusion(found, tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"gains.csv", "detectors.csv", "roc.csv", "signs.csv", "roc.en.png", "roc.zh-Hant.svg"} <= names
+    assert {*(f"{name}.csv" for name in TABLES), "roc.en.png", "roc.zh-Hant.svg"} <= names
     assert pd.read_csv(tmp_path / "out" / "detectors.csv").games.tolist() == [1, 10, 50] * 2
 
 
