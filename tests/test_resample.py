@@ -45,26 +45,15 @@ def eyes(name: str, toggles: dict[str, Any]) -> Eyes:
 
 
 JUDGED = [name for name in games() if importlib.util.find_spec(f"tests.knowledge.{name}")]
-HEAVY = ("ninety_nine", "old_maid", "paijie", "yishi")
-"""Games whose searching kernels take minutes to compile, or whose samples take long to judge: for `make test-all`."""
-
-
-def heavy(name: str, *case: object) -> Any:
-    return pytest.param(name, *case, marks=pytest.mark.slow if name in HEAVY else ())
-
-
-CASES = [heavy(name, *case) for name in JUDGED for case in judge(name).RULESETS]
-POSITIONS = [heavy(name, position) for name in JUDGED for position in judge(name).POSITIONS]
+CASES = [(name, *case) for name in JUDGED for case in judge(name).RULESETS]
+POSITIONS = [(name, position) for name in JUDGED for position in judge(name).POSITIONS]
 QUICK, ALL = 100, 100_000
 """Samples checked: a case in `make test`, and a game, over all its cases, in `make test-all`."""
 
 SAMPLED = [
-    pytest.param(*case.values, samples, marks=marks)
+    pytest.param(*case, samples, marks=marks)
     for case in CASES
-    for samples, marks in (
-        (QUICK, case.marks),
-        (-(-ALL // len(judge(str(case.values[0])).RULESETS)), pytest.mark.slow),
-    )
+    for samples, marks in ((QUICK, ()), (-(-ALL // len(judge(case[0]).RULESETS)), pytest.mark.slow))
 ]
 LINES = [1, pytest.param(5, marks=pytest.mark.slow)]
 """Lines of play compared by position."""
@@ -83,10 +72,18 @@ def position_of(table: Table) -> Position:
     return table.game.module.to_position(table.rules, table.state)
 
 
-def table_for(ruleset: str, toggles: dict[str, Any], seats: int, seed: int) -> Table:
+def table_for(ruleset: str, toggles: dict[str, Any], seats: int, seed: int, player: Player = SEARCH) -> Table:
     changed = load_ruleset(ruleset).changed(toggles)
     played = game(changed.game)
-    return Table(played, played.rules(changed.toggles, seats), (SEARCH,) * seats, seed)
+    return Table(played, played.rules(changed.toggles, seats), (player,) * seats, seed)
+
+
+def weighing_all(name: str) -> Player:
+    """A player who weighs everything that a seat may know: all features but those of what partners tell each other."""
+    rnd = random.Random(name)
+    known = [feature.name for feature in game(name).features if feature.partner != "hands"]
+    weights = {phase: {feature: rnd.randint(-99, 99) for feature in known} for phase in game(name).phases}
+    return Player("weighing_all", "weights", {}, {name: weights})
 
 
 def story(table: Table, start: Position) -> list[Event]:
@@ -133,10 +130,22 @@ def test_sampled_states_agree_with_all_that_was_seen(
 
 
 @pytest.mark.parametrize(("name", "ruleset", "toggles", "seats"), CASES, ids=label)
-def test_what_is_hidden_never_changes_a_choice(
+def test_what_is_hidden_never_changes_a_search(
     name: str, ruleset: str, toggles: dict[str, Any], seats: int
 ) -> None:
-    table, rnd = table_for(ruleset, toggles, seats, 3), random.Random(ruleset)
+    check_choices(name, ruleset, toggles, seats, SEARCH)
+
+
+@pytest.mark.parametrize(("name", "ruleset", "toggles", "seats"), CASES, ids=label)
+def test_what_is_hidden_never_changes_a_weighed_choice(
+    name: str, ruleset: str, toggles: dict[str, Any], seats: int
+) -> None:
+    check_choices(name, ruleset, toggles, seats, weighing_all(name))
+
+
+def check_choices(name: str, ruleset: str, toggles: dict[str, Any], seats: int, player: Player) -> None:
+    """A player's choices stay what they are when all that its seat cannot see is dealt anew."""
+    table, rnd = table_for(ruleset, toggles, seats, 3, player), random.Random(ruleset)
     compared = choices = 0
     for number in range(12):
         for _ in decisions(table, number, rnd):
@@ -164,7 +173,7 @@ def resample(rules, state, memory, seat, rng, stream):
     pass  # the state is a copy of the true one already
 
 game("sevens").module.resample = resample
-test_resample.test_what_is_hidden_never_changes_a_choice("sevens", "sevens/default", {}, 4)
+test_resample.check_choices("sevens", "sevens/default", {}, 4, test_resample.SEARCH)
 """
 
 
