@@ -407,16 +407,23 @@ def ladder(
     from analysis.ladder import LADDER, ladder_tables, run_ladder, write_ladder
     from analysis.sweep import check_folder
     from analysis.train import announce
-    from sim.config import load_player, load_ruleset
+    from sim.config import ConfigError, check_seats, load_player, load_ruleset
     from sim.training import fitted
 
-    rules, jobs = load_ruleset(ruleset, _settings(settings)), jobs or os.cpu_count() or 1
+    rules, jobs, seats = (
+        load_ruleset(ruleset, _settings(settings)),
+        jobs or os.cpu_count() or 1,
+        seats or SEATS,
+    )
+    check_seats(rules, seats, lambda text: ConfigError(f"--seats: {text}"))
     names = players or [name for name in LADDER if load_player(name).plays(rules.game)]
-    lineup = _lineup(names, max(seats or SEATS, len(names)) if seats is None else seats, rules)
+    named = {player.name: player for player in _players(names, rules)}
+    if len(named) < 2:
+        raise ConfigError("--players: a ladder needs two different players at least")
     if out:
         check_folder(out)
-    chosen = [fitted(player, rules, len(lineup), jobs, announce) for player in dict.fromkeys(lineup)]
-    found = run_ladder(rules, chosen, len(lineup), games, search_games or max(1, games // 20), seed, jobs)
+    chosen = [fitted(player, rules, seats, jobs, announce) for player in named.values()]
+    found = run_ladder(rules, chosen, seats, games, search_games or max(1, games // 20), seed, jobs)
     for part in ladder_tables(found, lang):
         _show(part)
     if out:
@@ -576,15 +583,15 @@ def _spread_players(given: Sequence[str]) -> list[str]:
     while words:
         word = words.pop(0)
         option, equals, value = word.partition("=")
-        if option not in ("--players", "--against"):
+        flag = given[0] == "bench"  # whose --players takes no names
+        if option not in ("--players", "--against") or flag:
             spread.append(word)
             continue
         named = [value] if equals else []
         while words and not words[0].startswith("-"):
             named.append(words.pop(0))
         players = [player for part in named for player in part.split(",") if player]
-        alone = given[:1] == ["bench"]  # whose --players is a flag
-        spread += [part for player in players or [""] for part in ((option,) if alone else (option, player))]
+        spread += [part for player in players or [""] for part in (option, player)]
     return spread
 
 
@@ -629,16 +636,24 @@ def _seats_for(names: Sequence[str]) -> int:
 
 def _lineup(names: Sequence[str], seats: int, ruleset: Ruleset) -> tuple[Player, ...]:
     """The players of all seats, those named repeated round the table."""
-    from sim.config import ConfigError, check_seats, load_player
+    from sim.config import ConfigError, check_seats
 
-    players = [load_player(name) for name in names]
+    players = _players(names, ruleset)
     check_seats(ruleset, seats, lambda text: ConfigError(f"--seats: {text}"))
     if len(names) > seats:
         raise ConfigError(f"--players: {len(names)} players for {seats} seats")
+    return tuple(players[seat % len(players)] for seat in range(seats))
+
+
+def _players(names: Sequence[str], ruleset: Ruleset) -> list[Player]:
+    """The players of these names, who all know the game."""
+    from sim.config import ConfigError, load_player
+
+    players = [load_player(name) for name in names]
     for player in players:
         if not player.plays(ruleset.game):
             raise ConfigError(f"--players: {player.name} has no weights for {ruleset.game}")
-    return tuple(players[seat % len(players)] for seat in range(seats))
+    return players
 
 
 def _portable(given: Sequence[str]) -> str:

@@ -26,7 +26,10 @@ from analysis.cli import _portable, _spread_players, app
 
 ROOT = Path(__file__).parents[1]
 POSITION = ROOT / "tests" / "positions" / "paijie" / "E12a.yaml"
-COMMANDS = ["sweep", "report", "compare", "replay", "position", "rules", "check", "schema", "bench"]
+COMMANDS = [
+    *["sweep", "report", "compare", "replay", "position", "rules", "check", "schema"],
+    *["train", "ladder", "collusion", "bench"],
+]
 
 SWEEP = """
 title: {en: Small, zh-Hant: 小}
@@ -171,6 +174,11 @@ def test_a_slip_is_answered_with_the_nearest_name(words: list[str], nearest: str
         (["check", "none.yaml"], "no such file"),
         (["report", "none"], "no such folder"),
         (["bench", "--repeats", "0"], "--repeats"),
+        (["bench", "--players", "random"], "random"),
+        (["ladder", "sevens", "--players", "random"], "--players"),
+        (["ladder", "sevens", "--players", "random", "random"], "--players"),
+        (["ladder", "sevens", "--seats", "9"], "--seats"),
+        (["ladder", "sevens", "--players", "random", "hoarder"], "hoarder"),
     ],
 )
 def test_a_wrong_value_is_refused(words: list[str], told: str) -> None:
