@@ -328,7 +328,7 @@ def ladder_tables(ladder: Ladder, language: str) -> list[Table | str]:
     for row in _rows(ladder.ratings):
         against = ladder.pairs[ladder.pairs.field == row.player]
         best = against.loc[against.estimate.idxmax()]
-        value = f"{row.elo:.0f} [{row.low:.0f}, {row.high:.0f}]"
+        value = f"{round(row.elo)} [{round(row.low)}, {round(row.high)}]"
         elo.add_row(title[row.player], value, f"{title[best.player]}: {cell[best.player, row.player]}")
     return [cross, elo, _variance_table(ladder, text, language), *_remarks(ladder, text)]
 
