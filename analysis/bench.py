@@ -22,7 +22,7 @@ from statistics import median
 from rich.table import Table
 
 from sim.config import Group, load_player, load_ruleset
-from sim.games import games
+from sim.games import game, games
 
 SEATS = 4
 RANDOM, GREEDY, SEARCHING = "random", "greedy", "search"
@@ -162,14 +162,17 @@ class Searching:
 
     def measure(self) -> None:
         """One repetition: the same deals."""
-        from analysis.metrics import arm
-        from sim.engine import play_range
+        from sim.engine import play_seats
+        from sim.players import lineup_arrays
 
+        group, played = self.group, game(self.group.game)
+        rules = played.rules(group.arms[0].toggles, group.seats)
+        lineup = lineup_arrays(played, group.lineup)
         start = time.perf_counter()
-        tally = play_range(self.group, 0, self.deals)
+        choices = play_seats(played, rules, lineup, group.seed, self.deals, column="choices")
         seconds = time.perf_counter() - start
         self.games_per_second.append(self.deals / seconds)
-        self.choices_per_second.append(arm(self.group, tally, 0).sums("choices/1")[0] / seconds)
+        self.choices_per_second.append(int(choices[:, 0].sum()) / seconds)
 
 
 def run_players(repeats: int) -> list[Searching]:
@@ -284,7 +287,8 @@ def players_table(cases: Sequence[Searching], language: str) -> Table:
     for case in cases:
         choices, speed = median(case.choices_per_second), median(case.games_per_second)
         seconds = text["seconds"].format(value=case.compile)
-        table.add_row(case.group.arms[0].name, f"{choices:,.0f}", f"{speed:,.0f}", seconds)
+        decisions = f"{choices:,.0f}" if choices else "–"
+        table.add_row(case.group.arms[0].name, decisions, f"{speed:,.0f}", seconds)
     return table
 
 

@@ -593,6 +593,21 @@ def test_the_benchmark_of_players_shows_medians(language: str, monkeypatch: pyte
     assert all(number in text for number in ("paijie/default", "100", "4,000", "300", "45.25"))
 
 
+def test_the_decisions_counted_are_those_of_the_searching_seat() -> None:
+    from sim.trace import replay
+
+    group = bench._case("sevens", "search", "random").group
+    case = bench.Searching(group, 0.0)
+    case.measure()
+    listed = sum(
+        event["type"] == "turn" and event["seat"] == 0 and len(event["legal"]) > 1
+        for number in range(case.deals)
+        for event in replay(group.arms[0], group.lineup, group.seed, number)
+    )
+    seconds = case.deals / case.games_per_second[0]
+    assert round(case.choices_per_second[0] * seconds) == listed > case.deals
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [[], ["--players"]])
 def test_the_benchmark_runs(players: list[str]) -> None:
