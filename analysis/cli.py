@@ -118,6 +118,9 @@ Jobs = Annotated[
 ]
 Games = Annotated[int, typer.Option(metavar="N", min=1, max=10**12, help="Deals to play under each ruleset.")]
 Seed = Annotated[int, typer.Option(metavar="S", min=0, max=MOST, help="Seed of the deals.")]
+OneRuleset = Annotated[
+    str, typer.Argument(metavar="RULESET", parser=_filled, help="A ruleset: game/version or a file.")
+]
 Seats = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, max=100, help="Seats; fewer players are repeated round the table."),
@@ -387,9 +390,7 @@ def train(
 
 @app.command()
 def ladder(
-    ruleset: Annotated[
-        str, typer.Argument(metavar="RULESET", parser=_filled, help="A ruleset: game/version or a file.")
-    ],
+    ruleset: OneRuleset,
     players: Players = None,
     seats: Seats = None,
     games: Games = 10_000,
@@ -432,9 +433,7 @@ def ladder(
 
 @app.command()
 def collusion(
-    ruleset: Annotated[
-        str, typer.Argument(metavar="RULESET", parser=_filled, help="A ruleset: game/version or a file.")
-    ],
+    ruleset: OneRuleset,
     seats: Seats = None,
     games: Games = 100_000,
     training_games: Annotated[
