@@ -204,7 +204,11 @@ class Arm:
             n -= int(known[0])
         if n == 0:
             return
-        yield Row(counter.name, "mean", n, _mean(n, *self.sums(counter.name)))
+        total, square = self.sums(counter.name)
+        if counter.yes_no and self.layout.rounds == 1:
+            yield Row(counter.name, "mean", n, stats.proportion(total, n))
+        else:
+            yield Row(counter.name, "mean", n, stats.mean_interval(n, total, square, lowest=0))
         if counts is None:
             return
         if counter.given:
@@ -236,13 +240,6 @@ class Arm:
             if k:
                 sums = Clusters(self.games, k, y, kk, cross, yy)
                 yield Row(ratio.name, "all", self.games, stats.ratio_interval(sums, lowest=0))
-
-
-def _mean(n: int, total: int, square: int) -> Estimate:
-    """The mean of a counter; of one that was only ever 0 or 1, and both, it is a proportion, which ends at 1."""
-    if 0 < total == square < n:
-        return stats.proportion(total, n)
-    return stats.mean_interval(n, total, square, lowest=0)
 
 
 def arm(group: Group, result: Mapping[str, np.ndarray], index: int) -> Arm:

@@ -71,6 +71,7 @@ class Layout:
     """The names of what is counted for a game, or a match of so many rounds, under given rules.
 
     Attributes:
+        rounds: of a match; 1 for a game.
         columns: the per-game integers, in order (length M).
         counters: the `Counter` behind each counter column, generic ones first.
         histograms: (column, bins) of those with an exact histogram.
@@ -80,6 +81,7 @@ class Layout:
 
     def __init__(self, game: Game, rules: Any, rounds: int = 1) -> None:
         self.seats: int = rules.seats
+        self.rounds = rounds
         self.counters: tuple[Counter, ...] = (*COUNTERS, *game.counters)
         by_seat = (*SEAT_COLUMNS, "score") if game.scored else SEAT_COLUMNS
         self.columns: tuple[str, ...] = (

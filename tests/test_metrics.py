@@ -44,6 +44,7 @@ class ToyLayout:
     """The layout of a game of three seats, in the order the tables rely on."""
 
     seats = SEATS
+    rounds = 1
     columns = (
         *(f"share/{p}" for p in (1, 2, 3)),
         *(f"outcome/{word}" for word in OUTCOMES),
@@ -303,19 +304,25 @@ def test_counters(played, frame):
     assert unused["estimate"] == unused["low"] == 0 < unused["high"] < 0.001
 
 
-@pytest.mark.parametrize("values", [[1] * 40 + [0], [0, 0, 1], [1, 0] * 50])
-def test_the_mean_of_a_yes_or_no_stays_between_them(values):
-    mean = metrics._mean(len(values), sum(values), sum(value * value for value in values))
-    assert mean == stats.proportion(sum(values), len(values))
-    assert 0 <= mean.low < mean.estimate < mean.high <= 1
+@pytest.mark.parametrize("preset", ["ninety_nine/default", "bieqi/default", "bieqi_borrow/default"])
+def test_the_mean_of_a_yes_or_no_is_a_proportion(monkeypatch, preset):
+    from sim.config import Group, load_player, load_ruleset
+    from sim.engine import play_range, play_rows
+    from sim.games import game
 
-
-@pytest.mark.parametrize("values", [[0, 2, 1], [1] * 9, [0] * 9, [2, 2]])
-def test_the_mean_of_a_number_may_lie_anywhere_above_zero(values):
-    square = sum(value * value for value in values)
-    assert metrics._mean(len(values), sum(values), square) == stats.mean_interval(
-        len(values), sum(values), square, 0
-    )
+    monkeypatch.undo()
+    ruleset, lineup = load_ruleset(preset), (load_player("random"),) * 4
+    group = Group(4, lineup, (ruleset,), (), 5, 300, ruleset.game)
+    table = metrics_frame([group], [play_range(group, 0, 300)])
+    yes_no = [counter.name for counter in game(ruleset.game).counters if counter.yes_no]
+    values = play_rows(ruleset, lineup, 5, 300)[yes_no]
+    assert yes_no
+    assert values.isin([0, 1]).all(axis=None)
+    for name in yes_no:
+        row = one(table, name, "mean")
+        expected = stats.proportion(int(values[name].sum()), 300)
+        assert (row["estimate"], row["low"], row["high"], row["method"]) == expected
+        assert 0 <= row["low"] <= row["high"] <= 1
 
 
 def test_histograms(played, frame):

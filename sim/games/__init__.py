@@ -59,7 +59,7 @@ class Counter:
     makes as many bins as the ruleset's length guard allows turns.
 
     `given` names the counter that says how often it happened at all: a game where that is 0 has no value here
-    (the mean is then over the games that have one).
+    (the mean is then over the games that have one). `yes_no`: at most 1 in a game, so that the mean is a proportion.
     """
 
     name: str
@@ -67,6 +67,7 @@ class Counter:
     zh: str
     bins: int = 0
     given: str = ""
+    yes_no: bool = False
 
 
 @dataclass(frozen=True)

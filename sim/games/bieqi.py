@@ -194,14 +194,15 @@ COUNTERS = (
     ),
     Counter("passers", "passers (seats without a cover)", "走通人數", bins=SEATS + 1),
     Counter("lone_sevens", "lone sevens (a passer's last card is a 7)", "獨頭七張數", bins=4),
-    Counter("lone_seven_games", "games with a lone seven", "有獨頭七局數"),
+    Counter("lone_seven_games", "games with a lone seven", "有獨頭七局數", yes_no=True),
     Counter("multiplier", "factor on the cover points", "扣牌分倍數"),
     Counter("doublings", "doublings of the cover points", "加倍次數（2 的幾次方）"),
     Counter("score_spread", "best score less worst score", "最高分與最低分之差", bins=2001),
     Counter("best_score", "best score", "最高得分", bins=2001),
     Counter("largest_loss", "points lost by the worst score", "最低得分的失分"),
-    Counter("wins_of_2000", "games in which a seat scores 2000 or more", "有人贏 2000 分以上局數"),
-    Counter("lone_seven_2000", "games with a lone seven and a score of 2000 or more", "有獨頭七且贏 2000 分以上局數"),
+    Counter("wins_of_2000", "games in which a seat scores 2000 or more", "有人贏 2000 分以上局數", yes_no=True),
+    Counter("lone_seven_2000", "games with a lone seven and a score of 2000 or more", "有獨頭七且贏 2000 分以上局數",
+            yes_no=True),
     Counter("tied_winners", "seats sharing the fewest cover points", "扣牌分最少的人數", bins=SEATS + 1),
 )  # fmt: skip
 C: Any = namedtuple("C", [counter.name for counter in COUNTERS])(*range(len(COUNTERS)))

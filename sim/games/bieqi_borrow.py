@@ -217,12 +217,12 @@ COUNTERS = (
     Counter("passes", "turns without a play and without borrowing", "未出牌也未借牌的回合數"),
     Counter("longest_idle", "longest run of turns without a card played", "連續未出牌的最長回合數", bins=64),
     Counter("finished_by_lending", "seats that ran out by lending their last card", "借出最後一張而出完的人數", bins=7),
-    Counter("won_by_lending", "games whose winner ran out by lending", "靠借出最後一張獲勝"),
+    Counter("won_by_lending", "games whose winner ran out by lending", "靠借出最後一張獲勝", yes_no=True),
     Counter("first_joker_turn", "turn of the first Joker lending", "王首次轉手回合", BY_TURN, "joker_transfers"),
     Counter("first_out_turn", "turn in which the first seat ran out", "首位出完的回合", BY_TURN),
     Counter("turns_alone", "turns of the last seat on its own", "最後一家獨自出牌的回合數"),
-    Counter("joker_stayed", "games lost by the seat that was dealt the Joker", "起手拿王者落敗"),
-    Counter("joker_winner", "games won by a seat that held the Joker at some time", "曾拿過王者獲勝"),
+    Counter("joker_stayed", "games lost by the seat that was dealt the Joker", "起手拿王者落敗", yes_no=True),
+    Counter("joker_winner", "games won by a seat that held the Joker at some time", "曾拿過王者獲勝", yes_no=True),
 )  # fmt: skip
 C: Any = namedtuple("C", [counter.name for counter in COUNTERS])(*range(len(COUNTERS)))
 """The index of each counter by name."""

@@ -316,7 +316,7 @@ SEATS = 9
 DECK = 54
 
 COUNTERS = (
-    Counter("reached_99", "games in which the total reached 99", "累計值曾到 99 的局數"),
+    Counter("reached_99", "games in which the total reached 99", "累計值曾到 99 的局數", yes_no=True),
     Counter(
         "first_99_turn",
         "turn on which the total first reached 99",
@@ -331,7 +331,12 @@ COUNTERS = (
         bins=BY_TURN,
         given="reached_99",
     ),
-    Counter("played_on_after_99", "games with a play after the first 99", "首次到 99 之後仍有人出牌的局數"),
+    Counter(
+        "played_on_after_99",
+        "games with a play after the first 99",
+        "首次到 99 之後仍有人出牌的局數",
+        yes_no=True,
+    ),
     Counter("turns_at_99", "turns begun at a total of 99", "累計值為 99 時開始的回合數"),
     Counter("limited_turns", "turns begun with a card that cannot be played", "手中有牌不能出的回合數"),
     Counter("unsafe_turns", "turns begun without a card that always fits", "手中沒有必能出之牌的回合數"),
