@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.cards import BITS
 from sim.jit import helper, lowest, nth_bit, outlined, popcount
-from sim.rng import below
+from sim.rng import below, word
 
 
 @helper
@@ -27,7 +27,11 @@ def some_of(cards, n, rng, stream):
 PLACES = 80
 """Hands, the stock, and a place for every card that lies covered."""
 
+COUNTING = 7
+"""Bits of a number of places."""
+
 SHARING = [
+    ("places", np.int64),
     ("room", np.int64, PLACES),  # how many hidden cards a place holds
     ("barred", np.int64, PLACES),  # the set of cards it is proved not to hold
     ("share", np.int64, PLACES),  # the set it is given
@@ -35,10 +39,27 @@ SHARING = [
     ("owner", np.int64, BITS),
     ("source", np.int64, PLACES),
     ("queue", np.int64, PLACES),
+    ("counted", np.int64, COUNTING),
 ]
+
+MOST_CHOICES = 64
+
+CHOICES_SEEN = [
+    ("choices", np.int64),  # choices that all have seen, in order, and of each:
+    ("chooser", np.int64, MOST_CHOICES),  # the seat,
+    ("chosen", np.int64, MOST_CHOICES),  # what it chose, and
+    ("met", np.int64, MOST_CHOICES),  # what it chose from, as the game writes it down
+]
+"""Fields of the memory of a game that can take choices back (see sim.players.belief)."""
 
 SWEEPS = 3
 """Steps of the chain per hidden card. Where nothing is barred its start is uniform already."""
+
+PICKING = 15
+"""Random bits that pick a card."""
+
+UNUSED = np.uint64(64 - 4 * PICKING)
+"""Bits of a word that four picks leave over."""
 
 UNREACHED, ROOT = -2, -1
 
@@ -102,16 +123,34 @@ def _make_room(sharing, bit, places):
 
 
 @helper
-def _place_cards(sharing, cards, possible, places, rng, stream):
-    """Place those of the cards which exactly `possible` places may hold. Whether all of them found one."""
+def _count_places(sharing, cards, places):
+    """Count for all cards at once how many places may hold each: bit k of every card's number goes into counted[k]."""
+    for k in range(COUNTING):
+        sharing.counted[k] = 0
+    for p in range(places):
+        carry = cards & ~sharing.barred[p]
+        k = 0
+        while carry:
+            both = sharing.counted[k] & carry
+            sharing.counted[k] ^= carry
+            carry = both
+            k += 1
+
+
+@helper
+def _held_by(sharing, cards, number):
+    """Those of the cards that exactly so many places may hold, after `_count_places`."""
+    for k in range(COUNTING):
+        cards &= sharing.counted[k] if number >> k & 1 else ~sharing.counted[k]
+    return cards
+
+
+@helper
+def _place_cards(sharing, cards, places, rng, stream):
+    """Place the cards. Whether all of them found a place."""
     while cards:
         bit = lowest(cards)
         cards &= cards - 1
-        free = 0
-        for p in range(places):
-            free += _may_hold(sharing, p, bit)
-        if free != possible:
-            continue
         place = _place_by_room(sharing, bit, places, rng, stream)
         if place < 0:
             place = _make_room(sharing, bit, places)
@@ -123,17 +162,22 @@ def _place_cards(sharing, cards, possible, places, rng, stream):
 
 
 @helper
-def _rotate(sharing, n, rng, stream):
-    """One step of the chain: pick two to four of the n cards at random and pass their places round, if that is allowed.
+def _picked(n, bits):
+    """One of n cards, by the lowest `PICKING` of some random bits."""
+    return (bits & ((1 << PICKING) - 1)) * n >> PICKING
 
-    A step and its reverse are equally likely, so that the uniform distribution is stationary.
+
+@helper
+def _rotate(sharing, n, length, bits):
+    """One step of the chain: pick `length` of n cards by random bits and pass their places round, if that is allowed.
+
+    A step and its reverse are equally likely, so that the uniform distribution is stationary: for that no more is
+    needed than that every card is picked with a chance of its own.
     """
     picked = sharing.queue
-    roll = below(rng, stream, 8)
-    length = 2 if roll < 6 else roll - 3
     taken = 0
     for k in range(length):
-        picked[k] = below(rng, stream, n)
+        picked[k] = _picked(n, bits >> PICKING * k)
         if taken >> picked[k] & 1:
             return
         taken |= 1 << picked[k]
@@ -148,21 +192,76 @@ def _rotate(sharing, n, rng, stream):
 
 
 @helper
-def _mix_places(sharing, places, rng, stream):
-    """Run the chain from the sharing in `share`."""
+def _swap(sharing, n, bits):
+    """`_rotate` of two cards, which is most of the chain's steps."""
+    a = _picked(n, bits)
+    b = _picked(n, bits >> PICKING)
+    p = sharing.owner[a]
+    q = sharing.owner[b]
+    if _may_hold(sharing, q, sharing.card[a]) & _may_hold(sharing, p, sharing.card[b]):
+        sharing.owner[a] = q
+        sharing.owner[b] = p
+
+
+@helper
+def list_cards(sharing):
+    """List the shared cards with their places in `card` and `owner`; returns their number."""
     n = 0
-    for p in range(places):
+    for p in range(sharing.places):
         rest = sharing.share[p]
-        sharing.share[p] = 0
         while rest:
             sharing.card[n] = lowest(rest)
             sharing.owner[n] = p
             n += 1
             rest &= rest - 1
-    for _ in range(SWEEPS * n):
-        _rotate(sharing, n, rng, stream)
+    return n
+
+
+@helper
+def exchange(sharing, a, b):
+    """Exchange the places of the cards listed as a and b. Whether that is allowed, and changes something."""
+    p = sharing.owner[a]
+    q = sharing.owner[b]
+    if p == q or not (_may_hold(sharing, q, sharing.card[a]) and _may_hold(sharing, p, sharing.card[b])):
+        return False
+    both = 1 << sharing.card[a] | 1 << sharing.card[b]
+    sharing.share[p] ^= both
+    sharing.share[q] ^= both
+    sharing.owner[a] = q
+    sharing.owner[b] = p
+    return True
+
+
+@helper
+def _mix_places(sharing, rng, stream):
+    """Run the chain from the sharing in `share`. A quarter of its steps rotate more than two cards; they come first.
+
+    A word of random bits is enough for one such step, or for two swaps.
+    """
+    n = list_cards(sharing)
+    longer = SWEEPS * n // 8
+    for length in (4, 3):
+        for _ in range(longer):
+            _rotate(sharing, n, length, np.int64(word(rng, stream) >> UNUSED))
+    for _ in range(SWEEPS * n // 2 - longer):
+        bits = np.int64(word(rng, stream) >> UNUSED)
+        _swap(sharing, n, bits)
+        _swap(sharing, n, bits >> 2 * PICKING)
+    for p in range(sharing.places):
+        sharing.share[p] = 0
     for k in range(n):
         sharing.share[sharing.owner[k]] |= 1 << sharing.card[k]
+
+
+@helper
+def note_choice(memory, seat, move, met):
+    """Write down a choice, as `CHOICES_SEEN` has it."""
+    k = memory.choices
+    if k < MOST_CHOICES:
+        memory.chooser[k] = seat
+        memory.chosen[k] = move
+        memory.met[k] = met
+        memory.choices = k + 1
 
 
 @helper
@@ -181,14 +280,15 @@ def share_out(sharing, cards, places, rng, stream):
     `share`. With nothing barred the sharing is exactly uniform. Else a Markov chain of card rotations with uniform
     target (Metropolis; moves as in Diaconis & Sturmfels 1998) runs from a random start. Whether there is a sharing.
     """
+    sharing.places = places
     barred = 0
     for p in range(places):
         sharing.share[p] = 0
         barred |= sharing.barred[p]
-    fewest = 0 if barred & cards else places
-    for possible in range(fewest, places + 1):
-        if not _place_cards(sharing, cards, possible, places, rng, stream):
+    _count_places(sharing, cards, places)
+    for possible in range(places + 1):
+        if not _place_cards(sharing, _held_by(sharing, cards, possible), places, rng, stream):
             return False
     if barred & cards:
-        _mix_places(sharing, places, rng, stream)
+        _mix_places(sharing, rng, stream)
     return True

@@ -95,6 +95,19 @@ def resample(rules, state, memory, seat, rng, stream):
     return game_of(type(rules)).module.resample(rules, state, memory, seat, rng, stream)
 
 
+def reveal(rules, state, memory, seat):
+    """Put what `memory` shares out (see sim.knowledge) into the places of `state` that the seat cannot see."""
+    return game_of(type(rules)).module.reveal(rules, state, memory, seat)
+
+
+def recall(rules, state, memory, k):
+    """Put back what a seat knew of `state` at its choice k, the later ones being put back already; returns its move.
+
+    For games that note choices; `state` is a sample, of which afterwards only `moves` and `features` are asked.
+    """
+    return game_of(type(rules)).module.recall(rules, state, memory, k)
+
+
 def gains_alone(rules):
     """Whether a move makes nobody's standing worse, and only the mover's better. A game that leaves it out says no."""
     return getattr(game_of(type(rules)).module, "gains_alone", _never)(rules)
@@ -107,6 +120,9 @@ def _never(rules):
 PLAYING = (deal, begin, mover, moves, pick, apply, is_over, outcome, standing, features, opening, cost)
 KNOWING = (forget, remember, resample)
 """Only search players need these, and they stay calls of their own: an event is emitted in many places."""
+
+BELIEVING = (reveal, recall)
+"""Games may have these."""
 
 
 def _bind(functions, options):
@@ -127,7 +143,7 @@ def _gains_alone(rules):
 
 
 if JIT:
-    _bind(PLAYING, OPTIONS)
+    _bind((*PLAYING, *BELIEVING), OPTIONS)
     _bind(KNOWING, OUTLINED)
 
 

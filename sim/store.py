@@ -347,5 +347,9 @@ def _player_content(player: Player, game: str) -> dict[str, Any]:
     search = content.get("search")
     if search is not None:
         settings = {item.name: getattr(search, item.name) for item in dataclasses.fields(search)}
-        content["search"] = {**settings, "plays_out": _player_content(search.plays_out, game)}
+        content["search"] = {
+            **settings,
+            "plays_out": _player_content(search.plays_out, game),
+            "opponents": [_player_content(opponent, game) for opponent in search.opponents],
+        }
     return content

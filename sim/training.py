@@ -373,8 +373,11 @@ def fitted(player: Player, ruleset: Ruleset, seats: int, jobs: int, notify: Noti
     and trained where there are none.
     """
     if player.search:
-        plays_out = fitted(player.search.plays_out, ruleset, seats, jobs, notify)
-        return replace(player, search=replace(player.search, plays_out=plays_out))
+        plays_out, *opponents = (
+            fitted(basic, ruleset, seats, jobs, notify)
+            for basic in (player.search.plays_out, *player.search.opponents)
+        )
+        return replace(player, search=replace(player.search, plays_out=plays_out, opponents=tuple(opponents)))
     if player.kind != "adapted":
         return player
     found = result(Task(ruleset, seats, player), jobs, notify)
@@ -411,10 +414,14 @@ def _find(task: Task) -> Path | None:
     return None
 
 
+def _basic_players(player: Player) -> tuple[Player, ...]:
+    """The player, or those that a searching one plays out with and expects."""
+    return (player.search.plays_out, *player.search.opponents) if player.search else (player,)
+
+
 def fit_group(group: Group, jobs: int, notify: Notify) -> Group:
     """The group with every adapted player fitted to each arm's ruleset."""
-    names = {player: player.search.plays_out if player.search else player for player in group.lineup}
-    if all(player.kind != "adapted" for player in names.values()):
+    if not any(basic.kind == "adapted" for player in group.lineup for basic in _basic_players(player)):
         return group
     lineups = [
         tuple(fitted(player, arm, group.seats, jobs, notify) for player in group.lineup) for arm in group.arms

@@ -397,6 +397,18 @@ PLAYER_ERRORS = {
         "kind: random\ngames: {snap: {}}\n",
         "2:1: games: a player of kind random has no such key",
     ),
+    "playing out by a search": (
+        "kind: search\nplays_out: p.yaml\n",
+        "2:1: plays_out: a player who searches cannot play out; name a basic player",
+    ),
+    "expecting a search": (
+        "kind: search\nopponents: [random, p.yaml]\n",
+        "2:21: opponents[1]: what a search would choose is not known; name a basic player",
+    ),
+    "expecting nobody known": (
+        "kind: search\nopponents: [gready]\n",
+        "2:13: opponents[0]: no player is called 'gready'; did you mean 'greedy'?; known: greedy, random",
+    ),
     "no such game": (
         "kind: weights\ngames: {snip: {}}\n",
         "2:9: games.snip: unknown game; did you mean 'snap'?",

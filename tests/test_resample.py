@@ -137,6 +137,15 @@ def test_what_is_hidden_never_changes_a_search(
 
 
 @pytest.mark.parametrize(("name", "ruleset", "toggles", "seats"), CASES, ids=label)
+def test_what_is_hidden_never_changes_a_search_that_weighs_choices(
+    name: str, ruleset: str, toggles: dict[str, Any], seats: int
+) -> None:
+    basic = weighing_all(name)
+    settings = SearchSettings(6, 3, 2.0, basic, "share", (basic, RANDOM))
+    check_choices(name, ruleset, toggles, seats, Player("search", "search", {}, {}, settings))
+
+
+@pytest.mark.parametrize(("name", "ruleset", "toggles", "seats"), CASES, ids=label)
 def test_what_is_hidden_never_changes_a_weighed_choice(
     name: str, ruleset: str, toggles: dict[str, Any], seats: int
 ) -> None:

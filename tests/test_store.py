@@ -383,6 +383,7 @@ class StandInPlayer:
 class StandInSearch:
     playouts: int
     plays_out: StandInPlayer
+    opponents: tuple[StandInPlayer, ...] = ()
 
 
 def group(**changes: Any) -> Any:
@@ -452,6 +453,8 @@ def test_key_depends_on_how_a_player_searches(sources: Path) -> None:
     assert group_key(group(lineup=(searcher(100, name="keen", title="Keen"),))) == key
     assert group_key(group(lineup=(searcher(101),))) != key
     assert group_key(group(lineup=(searcher(100, kind="random"),))) != key
+    expecting = StandInSearch(100, player(), (player(name="keen"),))
+    assert group_key(group(lineup=(player(search=expecting),))) != key
 
 
 def test_key_changes_with_the_sources(sources: Path) -> None:

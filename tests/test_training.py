@@ -95,6 +95,7 @@ def test_adapted_is_trained_once_and_found_again(
     assert first.weights == {"sevens": small.weights}
     assert again.search is not None
     assert again.search.plays_out.weights == first.weights
+    assert again.search.opponents[0].weights == first.weights
     assert len(asked) == 1
     fitted(ADAPTED, SEVENS.changed({"pass_fee": 1}), 4, 1, asked.append)
     fitted(ADAPTED, SEVENS, 3, 1, asked.append)

@@ -43,6 +43,7 @@ class PlayerFile(FileModel):
     samples: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     exploration: Annotated[float, Field(ge=0, le=100)] | None = None
     plays_out: str | None = None
+    opponents: list[str] = []
     aim: Literal["share", "score"] | None = None
 
 
@@ -55,6 +56,7 @@ class SearchSettings:
         samples: full states that these start from.
         exploration: width of the upper confidence bound, in units of the range of worths seen.
         plays_out: the basic player who plays them, in every seat.
+        opponents: basic players that each of the others may be, for what their choices tell; of none they tell nothing.
         aim: what is maximised, the win share or the score.
     """
 
@@ -63,6 +65,7 @@ class SearchSettings:
     exploration: float
     plays_out: Player
     aim: Literal["share", "score"]
+    opponents: tuple[Player, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ def make_player(name: str, content: PlayerFile, document: Document, at: KeyPath)
 KEYS: Mapping[str, tuple[str, ...]] = {
     "random": (),
     "weights": ("games", "forbid", "prefer", "trained"),
-    "search": ("playouts", "samples", "exploration", "plays_out", "aim"),
+    "search": ("playouts", "samples", "exploration", "plays_out", "aim", "opponents"),
     "adapted": ("forbid", "prefer"),
 }
 """The keys that each kind of player has beside title and kind."""
@@ -160,22 +163,33 @@ def _check_names(games: Mapping[str, Mapping[str, Iterable[str]]], document: Doc
                     raise document.error(where, unknown_key(feature, features, "feature"))
 
 
-PLAYOUTS, PLAYOUTS_A_SAMPLE, EXPLORATION = 100, 4, 0.7
+PLAYOUTS, PLAYOUTS_A_SAMPLE, EXPLORATION = 100, 5, 2.0
 """The defaults of a searching player."""
 
 
 def _search_settings(content: PlayerFile, document: Document, at: KeyPath) -> SearchSettings:
-    """The settings of a searching player, its play-out player read from its own file."""
+    """The settings of a searching player, the basic players that it names read from their own files."""
     playouts = content.playouts or PLAYOUTS
     samples = content.samples or max(1, playouts // PLAYOUTS_A_SAMPLE)
     if samples > playouts:
         raise document.error((*at, "samples"), f"{samples} samples for {playouts} play-outs")
-    where = (*at, "plays_out")
-    path = player_path(
-        content.plays_out or "random", document.path.parent, lambda text: document.error(where, text)
+    plays_out = _basic_player(
+        content.plays_out or "random", document, (*at, "plays_out"), "a player who searches cannot play out"
     )
-    plays_out = read_player(path) if path != document.path else None
-    if plays_out is None or plays_out.kind == "search":
-        raise document.error(where, "a player who searches cannot play out; name a basic one")
+    opponents = [
+        _basic_player(name, document, (*at, "opponents", k), "what a search would choose is not known")
+        for k, name in enumerate(content.opponents)
+    ]
     exploration = EXPLORATION if content.exploration is None else content.exploration
-    return SearchSettings(playouts, samples, exploration, plays_out, content.aim or "share")
+    aim = content.aim or "share"
+    return SearchSettings(playouts, samples, exploration, plays_out, aim, tuple(opponents))
+
+
+def _basic_player(ref: str, document: Document, where: KeyPath, why_not_search: str) -> Player:
+    """The player that a key of a searching player's file names."""
+    path = player_path(ref, document.path.parent, lambda text: document.error(where, text))
+    named = read_document(path)
+    content = validate(named, PlayerFile)
+    if content.kind == "search":
+        raise document.error(where, f"{why_not_search}; name a basic player")
+    return make_player(path.stem, content, named, ())

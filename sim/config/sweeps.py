@@ -354,6 +354,7 @@ def _settings(player: Player) -> dict[str, Any]:
     """What a player's kind has beside title and kind, in the keys of a player file."""
     if player.search is not None:
         settings = {key: getattr(player.search, key) for key in KEYS["search"]}
-        return {**settings, "plays_out": player.search.plays_out.name}
+        opponents = [opponent.name for opponent in player.search.opponents]
+        return {**settings, "plays_out": player.search.plays_out.name, "opponents": opponents}
     named = {"games": player.weights, "forbid": player.forbid, "prefer": player.prefer}
     return {key: names for key, names in named.items() if names}

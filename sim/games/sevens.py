@@ -41,7 +41,7 @@ from sim.games import (
     toggle,
 )
 from sim.jit import helper, lowest, nth_bit, outlined, popcount
-from sim.knowledge import SHARING, clear_sharing, share_out
+from sim.knowledge import CHOICES_SEEN, SHARING, clear_sharing, note_choice, share_out
 from sim.rng import CHANCE, below
 
 PROSE = {
@@ -756,6 +756,7 @@ def features(rules, state, move, x):
 MEMORY = np.dtype(
     [
         *SHARING,
+        *CHOICES_SEEN,
         ("table", np.int64),
         ("absent", np.int64, SEATS),  # cards that a seat is proved not to hold: it could not play them
         ("covers", np.int64),  # cards covered so far, and of each:
@@ -767,6 +768,7 @@ MEMORY = np.dtype(
 
 @helper
 def _note_cover(memory, seat):
+    note_choice(memory, seat, ~memory.covers, memory.table)
     memory.coverer[memory.covers] = seat
     memory.not_covered[memory.covers] = memory.absent[seat]
     memory.covers += 1
@@ -781,12 +783,14 @@ def forget(rules, state, memory):
         memory.absent[p] = 0
         for _ in range(popcount(state.covered[p])):
             _note_cover(memory, p)
+    memory.choices = 0
 
 
 @helper
 def remember(rules, memory, event, a, b, c, d):
     """Table cards, covers, and what a pass or a cover proves: that a seat forced to play held nothing playable."""
     if event == PLAY:
+        note_choice(memory, a, b, memory.table)
         memory.table |= b
     elif event == PUT and c == WORD.table:
         memory.table |= 1 << b
@@ -813,6 +817,13 @@ def resample(rules, state, memory, seat, rng, stream):
         memory.room[seats + k] = memory.coverer[k] != seat
         memory.barred[seats + k] = memory.not_covered[k]
     share_out(memory, hidden, places, rng, stream)
+    reveal(rules, state, memory, seat)
+
+
+@helper
+def reveal(rules, state, memory, seat):
+    """The shares are the hands of the others, and then the cards covered, each by itself."""
+    seats = rules.seats
     for p in range(seats):
         if p != seat:
             state.hand[p] = memory.share[p]
@@ -823,6 +834,27 @@ def resample(rules, state, memory, seat, rng, stream):
         if p != seat:
             state.covered[p] |= memory.share[seats + k]
             state.points[p] += 1 if rules.count_covers else lowest(memory.share[seats + k]) % LANE + 1
+
+
+@helper
+def recall(rules, state, memory, k):
+    """A choice is a card played, or covered (~ the number of the cover); before it the table was as noted.
+
+    How often others passed by choice is not put back: it only ends free passes, which are no choices noted here.
+    """
+    seat = memory.chooser[k]
+    chosen = memory.chosen[k]
+    state.cur = seat
+    state.table = memory.met[k]
+    if chosen >= 0:
+        state.phase = MAIN
+        state.hand[seat] |= chosen
+        return chosen
+    card = memory.share[rules.seats + ~chosen]
+    state.phase = COVER_CARD
+    state.hand[seat] |= card
+    state.covered[seat] &= ~card
+    return lowest(card)
 
 
 # --- Positions --------------------------------------------------------------------------------------------------------

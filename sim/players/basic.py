@@ -57,8 +57,8 @@ def basic_lineup(game: Game, players: Sequence[Player]) -> Lineup:
 
 
 @helper
-def _best(rules, state, x, rng, stream, out, tied, n):
-    """The move of `out[:n]` with the largest weighted feature sum, one of several at random."""
+def best_moves(rules, state, x, out, tied, n):
+    """Write the moves of `out[:n]` with the largest weighted feature sum into `tied` and return their number."""
     best = 0
     ties = 0
     for i in range(n):
@@ -71,7 +71,7 @@ def _best(rules, state, x, rng, stream, out, tied, n):
         if score == best:
             tied[ties] = out[i]
             ties += 1
-    return tied[below(rng, stream, ties)]
+    return ties
 
 
 @helper
@@ -87,4 +87,5 @@ def choose_basic(rules, state, seat, lineup, row, rng, out, tied, total):
     if n == 1:
         return out[0], n
     x = Weighing(lineup.weights[row, state.phase], total, lineup.kind[row] == PAIRED)
-    return _best(rules, state, x, rng, stream, out, tied, n), n
+    ties = best_moves(rules, state, x, out, tied, n)
+    return tied[below(rng, stream, ties)], n

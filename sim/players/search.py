@@ -1,7 +1,7 @@
 """The searching player: what a move is worth is what it brings in play-outs of states that the seat thinks possible.
 
-At a decision it samples full states with the game's `resample`, never the true one, and plays each candidate move out
-with a basic player in every seat. Play-outs are spent by UCB1 (Auer, Cesa-Bianchi & Fischer 2002) over the decision's
+At a decision it samples full states (see sim.players.belief), never the true one, and plays each candidate move out with
+a basic player in every seat. Play-outs are spent by UCB1 (Auer, Cesa-Bianchi & Fischer 2002) over the decision's
 moves; play-out number t of every move starts from the same sample (determinized UCB: Cowling, Powley & Whitehouse
 2012).
 
@@ -13,6 +13,7 @@ stream a decision.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +23,8 @@ import numpy as np
 from sim.games import DRAWN, SHARE, STALLED, Game
 from sim.jit import helper, outlined
 from sim.players.basic import RANDOM, Lineup, basic_lineup, choose_basic
-from sim.protocol import apply, is_over, mover, moves, outcome, resample
+from sim.players.belief import sample
+from sim.protocol import apply, is_over, mover, moves, outcome
 from sim.rng import CHANCE, DEAL, SEAT, STREAMS, start_stream, word
 from sim.tally import ROW
 
@@ -39,10 +41,14 @@ class Search(NamedTuple):
     """A line-up in which somebody searches. N seats; scratch of one thread.
 
     `basic`: row p is the player of seat p where that is a basic one, row N + p the player who plays out for a search in
-    seat p. `playouts` is 0 where nobody searches.
+    seat p; then come those that the others may be. `playouts` is 0 where nobody searches.
     """
 
     basic: Lineup
+    model: (
+        np.ndarray
+    )  # int64 [N, most models]: the rows of the players that others may be to the search in a seat
+    models: np.ndarray  # int64 [N]: their number
     playouts: np.ndarray  # int64 [N]
     samples: np.ndarray  # int64 [N]
     exploration: np.ndarray  # float64 [N]
@@ -61,17 +67,21 @@ class Search(NamedTuple):
     out: np.ndarray  # int64 [max_moves]
     tied: np.ndarray  # int64 [max_moves]
     total: np.ndarray  # int64 [1]
+    likelihood: np.ndarray  # float64 [1], the logarithm of that of the latest sample
+    hidden: np.ndarray  # int64 [1], cards that it deals
 
 
 def search_lineup(game: Game, players: Sequence[Player]) -> Search:
     """The arrays of a line-up for a game, some of whose players search."""
     settings = [player.search for player in players]
+    opponents = [[p for p in s.opponents if p.plays(game.name)] if s else [] for s in settings]
     playing_out = [player if s is None else s.plays_out for player, s in zip(players, settings, strict=True)]
     playouts = np.array([s.playouts if s else 0 for s in settings], dtype=np.int64)
     moves_, visits, out, tied = (np.zeros(game.max_moves, dtype=np.int64) for _ in range(4))
     worth, gain, square = (np.zeros(game.max_moves) for _ in range(3))
     return Search(
-        basic_lineup(game, [*playing_out, *playing_out]),
+        basic_lineup(game, [*playing_out, *playing_out, *itertools.chain(*opponents)]),
+        *_models(opponents),
         playouts,
         np.array([s.samples if s else 0 for s in settings], dtype=np.int64),
         np.array([s.exploration if s else 0.0 for s in settings]),
@@ -90,7 +100,20 @@ def search_lineup(game: Game, players: Sequence[Player]) -> Search:
         out,
         tied,
         np.zeros(1, dtype=np.int64),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
     )
+
+
+def _models(opponents: Sequence[Sequence[Player]]) -> tuple[np.ndarray, np.ndarray]:
+    """By seat, the rows of a line-up where the players stand that the others may be, and their number."""
+    seats = len(opponents)
+    models = np.array([len(players) for players in opponents], dtype=np.int64)
+    rows = np.zeros((seats, max(1, models.max())), dtype=np.int64)
+    first = 2 * seats + np.cumsum(models) - models
+    for seat in range(seats):
+        rows[seat, : models[seat]] = first[seat] + np.arange(models[seat])
+    return rows, models
 
 
 @helper
@@ -104,12 +127,12 @@ def _worth(rules, row, seat, aim):
 
 
 @helper
-def _play_out(rules, search, seat, sample, move):
+def _play_out(rules, search, seat, number, move):
     """Make a move in a sampled state, play on to the end, and return what that is worth to the seat.
 
     Moves are made in one place only, as that is where most of a game's code goes.
     """
-    search.states[0] = search.states[1 + sample]
+    search.states[0] = search.states[number]
     state = search.states[0]
     row = rules.seats + seat
     while True:
@@ -234,9 +257,8 @@ def choose_search(rules, state, seat, search, rng):
         turn = search.visits[i]
         if turn == sampled and sampled < samples:
             sampled += 1
-            search.states[sampled] = state
-            resample(rules, search.states[sampled], search.memory[0], seat, search.rng, DEAL)
-        worth = _play_out(rules, search, seat, turn % samples, search.root[i])
+            sample(rules, state, seat, search, sampled)
+        worth = _play_out(rules, search, seat, 1 + turn % samples, search.root[i])
         least = min(least, worth)
         most = max(most, worth)
         _note(search, i, base, turn, worth)
