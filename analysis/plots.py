@@ -673,7 +673,7 @@ def step_measures(view: View, family: Family) -> tuple[list[Measure], list[Measu
     ]
     own = []
     for event in view.events[:1]:
-        own.append(Measure(event.name, "mean"))
+        own.append(Measure(event.name, "mean", 100 if event.yes_no else 1))
         if event.bins:
             own.append(Measure(event.name, "share_any", 100))
     own += [Measure(counter.name, "mean") for counter in view.telling_counters(cases)]
@@ -686,7 +686,8 @@ def _measure_words(view: View, sheet: Sheet, measure: Measure) -> str:
         return sheet.say("first_player")
     if measure.key == "share_any":
         return sheet.say("any", name=view.words(measure.metric, "", sheet.language))
-    return view.words(measure.metric, measure.key, sheet.language)
+    words = view.words(measure.metric, measure.key, sheet.language)
+    return sheet.say("percent", name=words) if measure.scale == 100 else words
 
 
 def steps(view: View, family: Family, sheet: Sheet, title: str) -> Figure:
@@ -701,7 +702,7 @@ def steps(view: View, family: Family, sheet: Sheet, title: str) -> Figure:
     width = max(2.7, 0.16 * len(labels))
     words = [sheet.wrapped(_measure_words(view, sheet, measure), width) for measure in measures]
     head = 0.12 + 0.13 * max(text.count("\n") + 1 for text in words)
-    box = Box(left=0.5, bottom=room + 0.25, gap_x=0.55, gap_y=room + 0.1 + head, top=head)
+    box = Box(left=0.6, bottom=room + 0.25, gap_x=0.62, gap_y=room + 0.1 + head, top=head)
     columns = 2 if len(measures) in (2, 4) else 3
     sizes = [
         [Panel(width, 1.25)] * min(columns, len(measures) - start)

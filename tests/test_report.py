@@ -497,7 +497,7 @@ def test_the_digest_changes_with_numbers_and_titles(sweep, tables, tmp_path):
 def test_without_a_chinese_font_labels_are_english(monkeypatch, tmp_path, shown):
     monkeypatch.setattr(drawing_sheet, "packaged_font", lambda: None)
     monkeypatch.setattr(drawing_sheet, "CJK_FONTS", ())
-    some = [plot for plot in plan([shown])["paijie"] if plot.name == "outcomes"]
+    some = [plot for plot in plan([shown])[shown.game.name] if plot.name == "outcomes"]
     with pytest.warns(UserWarning, match="no font with Chinese characters"):
         one = write_figures(tmp_path, some, "a")
     by_name = {path.name: path.read_bytes() for path in one}
@@ -689,7 +689,7 @@ def drawn(plot: figures.Plot, language: str = "en") -> Figure:
 
 
 def named(shown: view.View, name: str) -> Figure:
-    return drawn(next(plot for plot in plan([shown])["paijie"] if plot.name == name))
+    return drawn(next(plot for plot in plan([shown])[shown.game.name] if plot.name == name))
 
 
 def words_of(figure: Figure) -> str:
@@ -875,6 +875,18 @@ def test_a_games_name_stands_once_in_a_title(sweep, tables, tmp_path):
     titles = [plot.title["en"] for plot in figures._plots(one, True)]
     assert "Pai Jie: two: key measures" in titles
     assert all(title.count("Pai Jie") == 1 for title in titles)
+
+
+def test_a_yes_or_no_is_drawn_in_percent(tmp_path):
+    rulesets = "[ninety_nine/default, ninety_nine/elimination, ninety_nine/lives]"
+    text = (
+        "games: 400\nlineups: [[random]]\nfamilies:\n"
+        f"  - {{name: ends, rulesets: {rulesets}, seats: [4], contrast: baseline}}\n"
+    )
+    ends = sweep_of(tmp_path, text)
+    (one,) = views(ends, metrics_of(ends), contrasts_of(ends))
+    titles = [axes.get_title(loc="left") for axes in named(one, "steps_ends").axes]
+    assert "games in which the total reached 99, %" in titles
 
 
 # --- The terminal -----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The searching player: what a move is worth is what it brings in play-outs of states that the seat thinks possible.
 
-At a decision it samples full states (see sim.players.belief), never the true one, and plays each candidate move out with
-a basic player in every seat. Play-outs are spent by UCB1 (Auer, Cesa-Bianchi & Fischer 2002) over the decision's
+At a decision it samples full states (see sim.players.belief), never the true one, and plays each candidate move out
+with a basic player in every seat. Play-outs are spent by UCB1 (Auer, Cesa-Bianchi & Fischer 2002) over the decision's
 moves; play-out number t of every move starts from the same sample (determinized UCB: Cowling, Powley & Whitehouse
 2012).
 
