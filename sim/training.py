@@ -374,8 +374,7 @@ def fitted(player: Player, ruleset: Ruleset, seats: int, jobs: int, notify: Noti
     """
     if player.search:
         plays_out, *opponents = (
-            fitted(basic, ruleset, seats, jobs, notify)
-            for basic in (player.search.plays_out, *player.search.opponents)
+            fitted(basic, ruleset, seats, jobs, notify) for basic in player.search.players
         )
         return replace(player, search=replace(player.search, plays_out=plays_out, opponents=tuple(opponents)))
     if player.kind != "adapted":
@@ -416,7 +415,7 @@ def _find(task: Task) -> Path | None:
 
 def _basic_players(player: Player) -> tuple[Player, ...]:
     """The player, or those that a searching one plays out with and expects."""
-    return (player.search.plays_out, *player.search.opponents) if player.search else (player,)
+    return player.search.players if player.search else (player,)
 
 
 def fit_group(group: Group, jobs: int, notify: Notify) -> Group:

@@ -169,6 +169,64 @@ def test_a_resolved_sweep_loads_again(write: Write, tmp_path: Path) -> None:
     assert again.resolved == sweep.resolved
 
 
+SEARCHING = """\
+seed: 7
+games: 100
+families:
+  - {name: one, rulesets: [snap], seats: [2], lineups: [[seeker, random]]}
+players:
+  seeker: {kind: search, plays_out: %s, opponents: [mine, greedy.yaml]}
+  mine: {kind: weights, games: {snap: {main: {gap: 2}}}}
+"""
+
+
+def test_a_searching_player_brings_those_it_names(write: Write, tmp_path: Path) -> None:
+    write("greedy.yaml", "kind: weights\ngames: {snap: {main: {gap: 3}}}\n")
+    write("steady.yaml", "kind: weights\ngames: {snap: {main: {gap: 1}}}\n")
+    sweep = load_sweep(write("s.yaml", SEARCHING % "steady.yaml"))
+    seeker = sweep.groups[0].lineup[0]
+    assert seeker.search is not None
+    found = [(player.name, player.weights["snap"]["main"]["gap"]) for player in seeker.search.players]
+    assert found == [("steady", 1), ("mine", 2), ("greedy", 3)]
+    assert set(sweep.resolved["players"]) == {"seeker", "random", "steady", "mine", "greedy"}
+    (tmp_path / "elsewhere").mkdir()
+    again = tmp_path / "elsewhere" / "s.yaml"
+    again.write_text(yaml.safe_dump(dict(sweep.resolved), allow_unicode=True), encoding="utf-8")
+    assert load_sweep(again) == sweep
+
+
+def test_players_of_one_name_must_be_the_same(write: Write) -> None:
+    write("mine.yaml", "kind: weights\ngames: {snap: {main: {gap: 1}}}\n")
+    clash = write("s.yaml", (SEARCHING % "mine").replace("greedy.yaml", "./mine.yaml"))
+    assert (
+        message(load_sweep, clash)
+        == "s.yaml:4:5: families[0]: another player is called mine too; rename one of the files"
+    )
+    loop = write("s.yaml", SEARCHING % "seeker")
+    assert (
+        message(load_sweep, loop)
+        == "s.yaml:6:26: players.seeker.plays_out: a player who searches cannot play out; name a basic player"
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "here"),
+    [
+        ("player", "players: {greedy: {kind: random}}"),
+        ("ruleset", "rulesets: {snap/v1: {toggles: {limit: 7}}}"),
+    ],
+)
+def test_a_name_taken_in_must_mean_the_same(write: Write, what: str, here: str) -> None:
+    write("configs/sweeps/part.yaml", SWEEP)
+    family = "families: [{name: one, rulesets: [snap/v1], seats: [2], lineups: [[greedy, random]]}]"
+    path = write("s.yaml", f"games: 50\n{family}\nsweeps: [part]\n{here}\n")
+    name = {"player": "greedy", "ruleset": "snap/v1"}[what]
+    assert (
+        message(load_sweep, path)
+        == f"s.yaml:3:10: sweeps[0]: another {what} is called {name} there; rename this one"
+    )
+
+
 def test_games_and_seed_from_the_command_line(write: Write) -> None:
     path = write("s.yaml", SWEEP)
     sweep = load_sweep(path, {"games": "20", "seed": "0"})

@@ -67,6 +67,11 @@ class SearchSettings:
     aim: Literal["share", "score"]
     opponents: tuple[Player, ...] = ()
 
+    @property
+    def players(self) -> tuple[Player, ...]:
+        """The basic players that it names: who plays out, then those that the others may be."""
+        return self.plays_out, *self.opponents
+
 
 @dataclass(frozen=True)
 class Player:
@@ -119,16 +124,21 @@ def player_path(ref: str | Path, folder: Path, blame: Blame) -> Path:
 def read_player(path: Path) -> Player:
     """The player of a file."""
     document = read_document(path)
-    return make_player(path.stem, validate(document, PlayerFile), document, ())
+    return make_player(path.stem, validate(document, PlayerFile), document, (), {})
 
 
-def make_player(name: str, content: PlayerFile, document: Document, at: KeyPath) -> Player:
-    """The player described by `content`, which stands at key path `at` of `document`."""
+def make_player(
+    name: str, content: PlayerFile, document: Document, at: KeyPath, others: Mapping[str, PlayerFile]
+) -> Player:
+    """The player described by `content`, which stands at key path `at` of `document`.
+
+    A searching player may name any of `others`, which stand under `players` of that document.
+    """
     title = content.title.words() if content.title else {"en": name, "zh-Hant": name}
     for key in content.model_fields_set - {"title", "kind", *KEYS[content.kind]}:
         raise document.error((*at, key), f"a player of kind {content.kind} has no such key")
     if content.kind == "search":
-        return Player(name, content.kind, title, {}, _search_settings(content, document, at))
+        return Player(name, content.kind, title, {}, _search_settings(content, document, at, others))
     if content.kind == "weights" and not content.games:
         raise document.error(
             (*at, "games"), "missing; a player of kind weights needs weights for at least one game"
@@ -167,17 +177,25 @@ PLAYOUTS, PLAYOUTS_A_SAMPLE, EXPLORATION = 100, 5, 2.0
 """The defaults of a searching player."""
 
 
-def _search_settings(content: PlayerFile, document: Document, at: KeyPath) -> SearchSettings:
-    """The settings of a searching player, the basic players that it names read from their own files."""
+def _search_settings(
+    content: PlayerFile, document: Document, at: KeyPath, others: Mapping[str, PlayerFile]
+) -> SearchSettings:
+    """The settings of a searching player, and the basic players that it names."""
     playouts = content.playouts or PLAYOUTS
     samples = content.samples or max(1, playouts // PLAYOUTS_A_SAMPLE)
     if samples > playouts:
         raise document.error((*at, "samples"), f"{samples} samples for {playouts} play-outs")
     plays_out = _basic_player(
-        content.plays_out or "random", document, (*at, "plays_out"), "a player who searches cannot play out"
+        content.plays_out or "random",
+        document,
+        (*at, "plays_out"),
+        others,
+        "a player who searches cannot play out",
     )
     opponents = [
-        _basic_player(name, document, (*at, "opponents", k), "what a search would choose is not known")
+        _basic_player(
+            name, document, (*at, "opponents", k), others, "what a search would choose is not known"
+        )
         for k, name in enumerate(content.opponents)
     ]
     exploration = EXPLORATION if content.exploration is None else content.exploration
@@ -185,11 +203,17 @@ def _search_settings(content: PlayerFile, document: Document, at: KeyPath) -> Se
     return SearchSettings(playouts, samples, exploration, plays_out, aim, tuple(opponents))
 
 
-def _basic_player(ref: str, document: Document, where: KeyPath, why_not_search: str) -> Player:
-    """The player that a key of a searching player's file names."""
-    path = player_path(ref, document.path.parent, lambda text: document.error(where, text))
-    named = read_document(path)
-    content = validate(named, PlayerFile)
-    if content.kind == "search":
+def _basic_player(
+    ref: str, document: Document, where: KeyPath, others: Mapping[str, PlayerFile], why_not_search: str
+) -> Player:
+    """The player that a key of a searching player names: one of `others`, or of a file."""
+    at: KeyPath = ()
+    if ref in others:
+        name, named, at, content = ref, document, ("players", ref), others[ref]
+    else:
+        path = player_path(ref, document.path.parent, lambda text: document.error(where, text))
+        named = read_document(path)
+        name, content = path.stem, validate(named, PlayerFile)
+    if content.kind == "search":  # asked before its own players are read: they may lead back to it
         raise document.error(where, f"{why_not_search}; name a basic player")
-    return make_player(path.stem, content, named, ())
+    return make_player(name, content, named, at, {})

@@ -126,7 +126,10 @@ def load_sweep(ref: str | Path, overrides: Mapping[str, str] | None = None) -> S
     title = file.title.words() if file.title else {"en": path.stem, "zh-Hant": path.stem}
     resolved = _resolved(sources, file, families, answers) | {"title": dict(title)}
     sweep = Sweep(path.stem, title, file.seed, file.games, families, groups, answers, resolved)
-    return functools.reduce(_joined, parts, sweep)
+    for number, part in enumerate(parts):
+        _check_names(document, ("sweeps", number), sweep, part)
+        sweep = _joined(sweep, part)
+    return sweep
 
 
 def _parts(document: Document, file: SweepFile, overrides: Mapping[str, str]) -> list[Sweep]:
@@ -150,6 +153,15 @@ def _takes_in(name: str) -> bool:
     """Whether the project's own sweep of that name takes in others."""
     path = files.CONFIGS / "sweeps" / f"{name}.yaml"
     return path.exists() and "sweeps" in read_document(path).data
+
+
+def _check_names(document: Document, at: KeyPath, sweep: Sweep, part: Sweep) -> None:
+    """Refuse a ruleset or player that goes by a name of a different one in a sweep taken in."""
+    for key, what in (("rulesets", "ruleset"), ("players", "player")):
+        here, there = sweep.resolved[key], part.resolved[key]
+        for name in sorted(here.keys() & there.keys()):
+            if here[name] != there[name]:
+                raise document.error(at, f"another {what} is called {name} there; rename this one")
 
 
 def _joined(sweep: Sweep, part: Sweep) -> Sweep:
@@ -234,7 +246,7 @@ def _define(sources: Sources, file: SweepFile) -> None:
         blame = functools.partial(document.error, at)
         sources.rulesets[name] = make_ruleset(known[game], version, title, values, content.rounds, blame)
     for name, player in file.players.items():
-        sources.players[name] = make_player(name, player, document, ("players", name))
+        sources.players[name] = make_player(name, player, document, ("players", name), file.players)
 
 
 def _families(sources: Sources, file: SweepFile) -> tuple[Family, ...]:
@@ -314,7 +326,7 @@ def _resolved(
 ) -> dict[str, Any]:
     """The content of a sweep file, but for its title, that holds every ruleset and player it needs."""
     bases = [[sources.rulesets[ref] for ref in content.rulesets] for content in file.families]
-    players = {player.name: player for family in families for player in itertools.chain(*family.lineups)}
+    players = _players_by_name(sources, families)
     return {
         "seed": file.seed,
         "games": file.games,
@@ -350,11 +362,24 @@ def _resolved(
     }
 
 
+def _players_by_name(sources: Sources, families: Sequence[Family]) -> dict[str, Player]:
+    """Everybody who plays, or whom a searching player names."""
+    found: dict[str, Player] = {}
+    for number, family in enumerate(families):
+        for player in itertools.chain(*family.lineups):
+            named = player.search.players if player.search else ()
+            for one in (player, *named):
+                if found.setdefault(one.name, one) != one:
+                    text = f"another player is called {one.name} too; rename one of the files"
+                    raise sources.document.error(("families", number), text)
+    return found
+
+
 def _settings(player: Player) -> dict[str, Any]:
     """What a player's kind has beside title and kind, in the keys of a player file."""
     if player.search is not None:
         settings = {key: getattr(player.search, key) for key in KEYS["search"]}
-        opponents = [opponent.name for opponent in player.search.opponents]
-        return {**settings, "plays_out": player.search.plays_out.name, "opponents": opponents}
+        plays_out, *opponents = (named.name for named in player.search.players)
+        return {**settings, "plays_out": plays_out, "opponents": opponents}
     named = {"games": player.weights, "forbid": player.forbid, "prefer": player.prefer}
     return {key: names for key, names in named.items() if names}
