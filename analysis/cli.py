@@ -362,7 +362,10 @@ def train(
     ] = "adapted",
     seats: Seats = None,
     games: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=10**12, help="Games to play at most.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=10**12, help="Games to train with; the generation begun is ended."
+        ),
     ] = None,
     aim: Annotated[Literal["share", "score"], typer.Option(help="What to maximise.")] = "share",
     pair: Annotated[
@@ -383,9 +386,11 @@ def train(
 
     toggles = _settings(settings)
     tasks = training_tasks(rulesets, against, like, seats or SEATS, games, aim, seed, toggles, pair)
-    check_folder(out or FOLDER)
+    check_folder(out or FOLDER, (), sorted({task.ruleset.game for task in tasks}))
     for task in tasks:
-        _show(show_training(task, jobs, out, lang))
+        table, remark = show_training(task, jobs, out, lang)
+        _show(table)
+        _tell(remark)
 
 
 @app.command()
@@ -393,10 +398,12 @@ def ladder(
     ruleset: OneRuleset,
     players: Players = None,
     seats: Seats = None,
-    games: Games = 10_000,
+    games: Annotated[
+        int, typer.Option(metavar="N", min=2, max=10**12, help="Deals that each pair of players plays.")
+    ] = 10_000,
     search_games: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, max=10**12, help="Deals where somebody searches; else a 20th."),
+        typer.Option(metavar="N", min=2, max=10**12, help="Deals where somebody searches; else a 20th."),
     ] = None,
     seed: Seed = 1,
     settings: Toggles = None,
@@ -405,7 +412,7 @@ def ladder(
     lang: Language = "en",
 ) -> None:
     """Tell how much skill a ruleset has room for: players against each other, and what decides a game."""
-    from analysis.ladder import LADDER, ladder_tables, run_ladder, write_ladder
+    from analysis.ladder import FILES, LADDER, ladder_tables, run_ladder, write_ladder
     from analysis.sweep import check_folder
     from analysis.train import announce
     from sim.config import ConfigError, check_seats, load_player, load_ruleset
@@ -422,13 +429,13 @@ def ladder(
     if len(named) < 2:
         raise ConfigError("--players: a ladder needs two different players at least")
     if out:
-        check_folder(out)
+        check_folder(out, FILES, ())
     chosen = [fitted(player, rules, seats, jobs, announce) for player in named.values()]
-    found = run_ladder(rules, chosen, seats, games, search_games or max(1, games // 20), seed, jobs)
-    for part in ladder_tables(found, lang):
-        _show(part)
+    found = run_ladder(rules, chosen, seats, games, search_games or max(2, games // 20), seed, jobs)
     if out:
         write_ladder(found, out)
+    for part in ladder_tables(found, lang):
+        _show(part)
 
 
 @app.command()
@@ -438,7 +445,7 @@ def collusion(
     games: Games = 100_000,
     training_games: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, max=10**12, help="Games to train each player with at most."),
+        typer.Option(metavar="N", min=100_000, max=10**12, help="Games to train each player with."),
     ] = None,
     claim: Annotated[
         float, typer.Option(metavar="X", min=0.5, max=1, help="The accuracy that the game's text claims.")
@@ -450,7 +457,7 @@ def collusion(
     lang: Language = "en",
 ) -> None:
     """Tell what two who play together gain, and whether the record of the games gives them away."""
-    from analysis.collusion import collusion_tables, run_collusion, write_collusion
+    from analysis.collusion import FILES, collusion_tables, run_collusion, write_collusion
     from analysis.sweep import check_folder
     from analysis.train import announce, check_pair
     from sim.config import ConfigError, check_seats, load_ruleset
@@ -460,13 +467,13 @@ def collusion(
     check_seats(rules, seats, lambda text: ConfigError(f"--seats: {text}"))
     check_pair(rules, seats, None, "collusion")
     if out:
-        check_folder(out)
+        check_folder(out, FILES, ())
     jobs = jobs or os.cpu_count() or 1
     found = run_collusion(rules, seats, games, training_games or BUDGET, claim, seed, jobs, announce)
-    for part in collusion_tables(found, lang):
-        _show(part)
     if out:
         write_collusion(found, out)
+    for part in collusion_tables(found, lang):
+        _show(part)
 
 
 @app.command()
@@ -649,9 +656,12 @@ def _players(names: Sequence[str], ruleset: Ruleset) -> list[Player]:
     from sim.config import ConfigError, load_player
 
     players = [load_player(name) for name in names]
+    named: dict[str, Player] = {}
     for player in players:
-        if not player.plays(ruleset.game):
-            raise ConfigError(f"--players: {player.name} has no weights for {ruleset.game}")
+        if named.setdefault(player.name, player) != player:
+            raise ConfigError(f"--players: two players are called {player.name}; rename one of the files")
+        if obstacle := player.obstacle(ruleset.game):
+            raise ConfigError(f"--players: {obstacle}")
     return players
 
 
@@ -711,20 +721,32 @@ def _show_end(games: dict[str, int], seconds: float, path: Path, language: str) 
 
 
 def _show(what: RenderableType) -> None:
-    """Print a table; one that goes to a file or program is not squeezed into 80 columns."""
+    """Print a table; one that goes to a file or program is not squeezed into 80 columns.
+
+    Names and titles are the user's: nothing in them is markup.
+    """
     from rich.console import Console
 
     from analysis.terminal import fitted
 
-    if sys.stdout.isatty():
-        console = Console()
+    terminal = sys.stdout.isatty()
+    width = None if terminal else PIPE_WIDTH
+    console = Console(file=sys.stdout, width=width, markup=False, emoji=False, highlight=False)
+    if terminal:
         console.print(fitted(what, console))
         return
-    console = Console(file=sys.stdout, width=PIPE_WIDTH)
     with console.capture() as captured:
         console.print(fitted(what, console))
     for line in captured.get().splitlines():
-        typer.echo(line.rstrip())
+        _tell(line.rstrip())
+
+
+def _tell(line: str) -> None:
+    """Print a line, if there is still somebody to read it: what is to be done yet does not depend on that."""
+    try:
+        typer.echo(line)
+    except BrokenPipeError:
+        _drop(sys.stdout)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
-from analysis.figures import Plot, write_figures
+from analysis.figures import FORMATS, Plot, write_figures
 from analysis.sheet import COLOURS, GREY, LEVEL, Box, Panel, Sheet, handle
 from analysis.stats import Estimate, normal_quantile, paired_difference, proportion, unseen
 from sim.config import ConfigError, Player, Ruleset, load_player
@@ -99,6 +99,7 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "{claim:.0f} %. {found}",
         "reached": "The record of {games} games gives {accuracy} % for a pair that goes by {pair}: {verdict}; it "
         "accuses honest strangers in up to {accused} %.",
+        "round": "Games are single rounds, not matches.",
         "title": "{ruleset}: does the record give a pair away?",
         "false": "honest pairs accused, %",
         "true": "colluding pairs found, %",
@@ -137,6 +138,7 @@ TEXT: Mapping[str, Mapping[str, str]] = {
         "claim": "遊戲原文稱，老手識別作弊的準確率在 {claim:.0f} % 以上。{found}",
         "reached": "搭檔依據「{pair}」時，{games} 局紀錄的準確率為 {accuracy} %：{verdict}；"
         "生客被誤判最多達 {accused} %。",
+        "round": "每局為單一回合，而非整場比賽。",
         "title": "{ruleset}：牌局紀錄能否識破搭檔",
         "false": "誠實者被誤判（%）",
         "true": "搭檔被查獲（%）",
@@ -148,6 +150,10 @@ TEXT: Mapping[str, Mapping[str, str]] = {
 
 
 TABLES = ("gains", "detectors", "strangers", "roc", "signs")
+FILES = (
+    *(f"{name}.csv" for name in TABLES),
+    *(f"roc.{language}.{ending}" for language in TEXT for ending in FORMATS),
+)
 
 
 @dataclass(frozen=True)
@@ -492,7 +498,7 @@ def collusion_tables(found: Collusion, language: str) -> list[Table | str]:
     """What was found, for the terminal."""
     text = TEXT[language]
     tables = _gains_table(found, text), _detector_table(found, text), _strangers_table(found, text, language)
-    return [*tables, _claim(found, text)]
+    return [*tables, _claim(found, text), *([text["round"]] if found.ruleset.rounds > 1 else [])]
 
 
 def _gains_table(found: Collusion, text: Mapping[str, str]) -> Table:

@@ -26,7 +26,7 @@ from sim.engine import Table as GameTable
 from sim.games import SHARE, Game, game
 from sim.players import Search, lineup_arrays
 from sim.store import replace_file
-from sim.training import CONFIDENCE, Worth, interval, seat_worths
+from sim.training import CONFIDENCE, Worth, seat_worths, share_interval
 
 LADDER = ("random", "greedy", "adapted", "search_adapted")
 """The usual players."""
@@ -35,7 +35,8 @@ REPLAYS = 4
 """How often every deal is played with every rotation of the players, for the analysis of variance."""
 
 BOOTSTRAPS = 400
-CHUNK = 250
+CHUNK, CHUNK_PLAYOUTS = 250, 10_000
+"""Deals that a thread plays at a time, and play-outs a decision: an interruption waits for them."""
 
 PROBES = 400
 """Play-outs at a decision, shared equally among its moves, to see whether the best and the worst of them differ."""
@@ -62,7 +63,10 @@ TEXT = {
         "matter": "Decisions that matter",
         "matter_text": "{share} of {n:,} decisions with more than one move: play-outs tell their moves apart "
         "(1 % of decisions would be taken for such by chance); {choices:.1f} such choices a seat and game.",
-        "deals": "{deals:,} deals for pairs without a search, {search:,} for those with; {percent:.0f} % intervals.",
+        "plain": "{deals:,} deals for pairs without a search",
+        "searching": "{deals:,} deals for pairs with a search",
+        "intervals": "{percent:.0f} % intervals",
+        "rounds": "A game is a match of {rounds} rounds; the decisions that matter are those of its first round.",
     },
     "zh-Hant": {
         "title": "{ruleset}，{seats} 人：一家對一桌其他玩法的勝率（平均 {par:.1f} %）",
@@ -83,7 +87,10 @@ TEXT = {
         "matter": "關鍵決策",
         "matter_text": "有選擇的 {n:,} 次決策中占 {share}：推演能分出著法好壞（純屬偶然者約 1 %）；"
         "每家每局有選擇 {choices:.1f} 次。",
-        "deals": "無搜尋的組合 {deals:,} 副牌，有搜尋的 {search:,} 副；區間為 {percent:.0f} %。",
+        "plain": "無搜尋的組合 {deals:,} 副牌",
+        "searching": "有搜尋的組合 {deals:,} 副牌",
+        "intervals": "區間為 {percent:.0f} %",
+        "rounds": "一局為 {rounds} 回合的比賽；關鍵決策只看第一回合。",
     },
 }
 
@@ -94,7 +101,8 @@ class Ladder:
 
     `pairs` has a row per (player, field): estimate, low, high of the win share, and its deals. `ratings` a row per
     player: elo, low, high. `variance` a row per term: share, low, high. `matter` is the share of decisions whose moves
-    differ, over `decisions` of them, with `choices` decisions of more than one move a seat and game.
+    differ, over `decisions` of them, with `choices` decisions of more than one move a seat and game. A game is a match
+    where the ruleset has rounds; `variance` is of `variance_players`, who are two at least.
     """
 
     ruleset: Ruleset
@@ -119,22 +127,26 @@ def run_ladder(
     seed: int,
     jobs: int,
 ) -> Ladder:
-    """Play a ladder. `players` are fitted to the ruleset already; `games` and `search_games` are numbers of deals."""
+    """Play a ladder of players who are fitted to the ruleset already.
+
+    `games` and `search_games` are numbers of deals, two at least.
+    """
     played = game(ruleset.game)
-    rules = played.rules(ruleset.toggles, seats)
     with ThreadPoolExecutor(jobs) as threads:
+        hall = _Hall(played, played.rules(ruleset.toggles, seats), ruleset.rounds, seed, threads)
         rows = []
         for a in players:
             for b in players:
                 if a is not b:
-                    deals = search_games if a.search or b.search else games
-                    worth = _pair(played, rules, a, b, seed, deals, threads)
+                    worth = hall.pair(a, b, search_games if a.search or b.search else games)
                     rows.append((a.name, b.name, *worth))
         pairs = pd.DataFrame(rows, columns=["player", "field", "estimate", "low", "high", "deals"])
-        basic = [player for player in players if not player.search] or list(players)
-        deals = max(50, games // (2 * REPLAYS))
-        values = _replays(played, rules, basic, seed, deals, threads)
-    identity = [k % len(basic) for k in range(seats)]
+        basic = [player for player in players if not player.search]
+        compared = (basic if len(basic) > 1 else list(players))[:seats]
+        most = search_games if any(player.search for player in compared) else games
+        deals = max(50, most // (2 * REPLAYS))
+        values = hall.replays(compared, deals)
+    identity = [k % len(compared) for k in range(seats)]
     told, decisions, probed = _matter(ruleset, players, seats, seed, max(4, search_games // 25))
     return Ladder(
         ruleset,
@@ -143,7 +155,7 @@ def run_ladder(
         pairs,
         ratings(pairs, [player.name for player in players], seats),
         variance_shares(values, identity, seed),
-        tuple(basic),
+        tuple(compared),
         deals,
         proportion(told, decisions) if decisions else None,
         decisions,
@@ -151,31 +163,65 @@ def run_ladder(
     )
 
 
-def _pair(
-    played: Game, rules: Any, a: Player, b: Player, seed: int, deals: int, threads: ThreadPoolExecutor
-) -> Worth:
-    """The win share of one seat of `a` among `b`, a mean over the seats on each deal."""
+class _Hall:
+    """Where the games of a ladder are played."""
 
-    def play(task: tuple[int, np.ndarray]) -> np.ndarray:
-        seat, part = task
-        lineup = lineup_arrays(played, tuple(a if p == seat else b for p in range(rules.seats)))
-        return seat_worths(played, rules, lineup, seed, len(part), int(part[0]))[:, seat]
+    def __init__(self, played: Game, rules: Any, rounds: int, seed: int, threads: ThreadPoolExecutor) -> None:
+        self._game, self._rules, self._rounds, self._seed = played, rules, rounds, seed
+        self._threads = threads
 
-    parts = np.array_split(np.arange(deals), max(1, deals // CHUNK))
-    tasks = [(seat, part) for seat in range(rules.seats) for part in parts]
-    found = np.concatenate(list(threads.map(play, tasks))).reshape(rules.seats, deals)
-    return interval(found.mean(axis=0))
+    def pair(self, a: Player, b: Player, deals: int) -> Worth:
+        """The win share of one seat of `a` among `b`, a mean over the seats on each deal."""
+        seats = range(self._rules.seats)
+        parts = _parts((a, b), deals)
+        tasks = [
+            (tuple(a if p == seat else b for p in seats), part, 0, [seat]) for seat in seats for part in parts
+        ]
+        found = list(self._threads.map(lambda task: self._shares(*task), tasks))
+        return share_interval(np.concatenate(found).reshape(len(seats), deals).mean(axis=0))
+
+    def replays(self, players: Sequence[Player], deals: int) -> np.ndarray:
+        """Win shares by (deal, rotation, replay, seat); in rotation k seat p has player (p - k) mod N, repeated."""
+        seats = self._rules.seats
+        parts = _parts(players, deals)
+        tasks = [
+            (tuple(players[(p - k) % seats % len(players)] for p in range(seats)), part, replay, range(seats))
+            for k in range(seats)
+            for replay in range(REPLAYS)
+            for part in parts
+        ]
+        found = np.concatenate(list(self._threads.map(lambda task: self._shares(*task), tasks)))
+        return found.reshape(seats, REPLAYS, deals, seats).transpose(2, 0, 1, 3)
+
+    def _shares(
+        self, round_: tuple[Player, ...], deals: np.ndarray, replay: int, seats: Sequence[int]
+    ) -> np.ndarray:
+        """The win shares of some seats: float64, shape (deals, seats)."""
+        lineup = lineup_arrays(self._game, round_)
+        first = int(deals[0])
+        worths = seat_worths(
+            self._game, self._rules, lineup, self._seed, len(deals), first, replay, rounds=self._rounds
+        )
+        return worths[:, list(seats)]
+
+
+def _parts(players: Sequence[Player], deals: int) -> list[np.ndarray]:
+    """The numbers of the deals, in parts that take no more than seconds each."""
+    playouts = max(player.search.playouts if player.search else 1 for player in players)
+    size = max(1, min(CHUNK, CHUNK_PLAYOUTS // playouts))
+    return np.array_split(np.arange(deals), -(-deals // size))
 
 
 def ratings(pairs: pd.DataFrame, names: Sequence[str], seats: int) -> pd.DataFrame:
     """Strengths on the Elo scale, the first player's 0, with intervals.
 
     A seat of strength s among N - 1 of strength t wins with probability 10^(s/400) / (10^(s/400) + (N-1) 10^(t/400)).
-    The log odds of the measured shares are fitted by weighted least squares.
+    The log odds of the measured shares - of the middles of their intervals, which are never 0 or 1 - are fitted by
+    weighted least squares.
     """
     z = stats.norm.ppf(0.5 + CONFIDENCE / 2)
     half = ((pairs.high - pairs.low) / (2 * z)).to_numpy()
-    share = pairs.estimate.clip(1e-3, 1 - 1e-3).to_numpy()
+    share = ((pairs.high + pairs.low) / 2).to_numpy()
     error = np.maximum(half, 1e-6) / (share * (1 - share))
     odds = np.log(share * (seats - 1) / (1 - share))
     design = np.array(
@@ -193,23 +239,6 @@ def ratings(pairs: pd.DataFrame, names: Sequence[str], seats: int) -> pd.DataFra
     elo = np.concatenate([[0.0], strength]) * scale
     spread = np.concatenate([[0.0], np.sqrt(np.diag(covariance) * inflation)]) * scale * z
     return pd.DataFrame({"player": names, "elo": elo, "low": elo - spread, "high": elo + spread})
-
-
-def _replays(
-    played: Game, rules: Any, players: Sequence[Player], seed: int, deals: int, threads: ThreadPoolExecutor
-) -> np.ndarray:
-    """Win shares by (deal, rotation, replay, seat); in rotation k seat p has player (p - k) mod N, repeated."""
-    seats = rules.seats
-
-    def play(task: tuple[int, int]) -> np.ndarray:
-        rotation, replay = task
-        round_ = [players[(p - rotation) % seats % len(players)] for p in range(seats)]
-        lineup = lineup_arrays(played, tuple(round_))
-        return seat_worths(played, rules, lineup, seed, deals, 0, replay)
-
-    tasks = [(k, r) for k in range(seats) for r in range(REPLAYS)]
-    found = np.array(list(threads.map(play, tasks)))
-    return found.reshape(seats, REPLAYS, deals, seats).transpose(2, 0, 1, 3)
 
 
 TERMS = ("deal", "seat", "skill", "both", "chance")
@@ -266,9 +295,8 @@ def _matter(
     searching = next((player for player in players if player.search), None)
     if searching is None or searching.search is None:
         return 0, 0, 0
-    probing = replace(
-        searching, search=replace(searching.search, playouts=PROBES, samples=PROBES // 4, exploration=1e6)
-    )
+    settings = replace(searching.search, playouts=PROBES, samples=PROBES // 4, exploration=1e6, aim="share")
+    probing = replace(searching, search=settings)
     played = game(ruleset.game)
     table = GameTable(played, played.rules(ruleset.toggles, seats), (probing,) * seats, seed)
     search = table.lineup
@@ -298,12 +326,16 @@ def _differ(visits: np.ndarray, wins: np.ndarray) -> bool:
     return bool(stats.chi2.sf(statistic, len(visits) - 1) < SIGNIFICANT)
 
 
+TABLES = ("pairs", "ratings", "variance")
+FILES = tuple(f"{name}.csv" for name in TABLES)
+
+
 def write_ladder(ladder: Ladder, folder: Path) -> None:
     """Write the tables as CSV files into a folder, which is made if it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("pairs", "ratings", "variance"):
+    for name, file in zip(TABLES, FILES, strict=True):
         text = getattr(ladder, name).to_csv(index=False, lineterminator="\n")
-        replace_file(folder / f"{name}.csv", text.encode())
+        replace_file(folder / file, text.encode())
 
 
 def ladder_tables(ladder: Ladder, language: str) -> list[Table | str]:
@@ -354,8 +386,19 @@ def _remarks(ladder: Ladder, text: dict[str, str]) -> list[str]:
         share = f"{_percent(estimate)} [{_percent(low)}, {_percent(high)}]"
         told = text["matter_text"].format(share=share, n=ladder.decisions, choices=ladder.choices)
         remarks.append(f"{text['matter']}: {told}")
-    deals = ladder.pairs.deals
-    remarks.append(text["deals"].format(deals=deals.max(), search=deals.min(), percent=100 * CONFIDENCE))
+    if ladder.ruleset.rounds > 1:
+        remarks.append(text["rounds"].format(rounds=ladder.ruleset.rounds))
+    searching = [player.name for player in ladder.players if player.search]
+    with_search = ladder.pairs.player.isin(searching) | ladder.pairs.field.isin(searching)
+    parts = [
+        text[key].format(deals=deals.iloc[0])
+        for key, deals in (
+            ("plain", ladder.pairs.deals[~with_search]),
+            ("searching", ladder.pairs.deals[with_search]),
+        )
+        if len(deals)
+    ]
+    remarks.append("; ".join([*parts, text["intervals"].format(percent=100 * CONFIDENCE)]))
     return remarks
 
 

@@ -224,17 +224,17 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
 
-def check_folder(folder: Path) -> None:
-    """Make sure that `folder` can be written to, or made, with room to spare; leaves nothing behind.
+def check_folder(folder: Path, files: Sequence[str] = FILES, folders: Sequence[str] = FOLDERS) -> None:
+    """Make sure that `files` and `folders` below `folder` can be written, with room to spare; leaves nothing behind.
 
     Raises:
         StoreError: it cannot, or something else stands where its files or folders belong.
     """
     refusal = f"{folder}: cannot store results here"
-    for file in FILES:
+    for file in files:
         if os.path.isdir(folder / file):
             raise StoreError(f"{refusal}: {file} is a folder, not a file")
-    for name in FOLDERS:
+    for name in folders or (".",):
         place = folder / name
         while not os.path.exists(place):
             place = place.parent

@@ -29,12 +29,24 @@ def fitted(what: RenderableType, console: Console) -> RenderableType:
 
     Columns that may not wrap keep their width, others at least that of their longest word (or `LEAST`, where words may
     be folded; Chinese is broken between characters): a table for which this is too much is given up, as no figure in it
-    may be cut.
+    may be cut. Titles and captions stand on lines of their own, which may be longer than the table is wide.
     """
     if isinstance(what, Group):
         return Group(*(fitted(part, console) for part in what.renderables))
     if not isinstance(what, Table):
         return what
+    around = [_line(what.title, "table.title"), _line(what.caption, "table.caption")]
+    what.title = what.caption = None
+    return Group(*around[:1], _fitted(what, console), *around[1:])
+
+
+def _line(text: RenderableType | None, style: str) -> RenderableType:
+    """A table's title or caption; nothing where there is none."""
+    return Text(text, style) if isinstance(text, str) else text or Group()
+
+
+def _fitted(what: Table, console: Console) -> RenderableType:
+    """A table, or its rows laid out as lines."""
     options = console.options.update(width=UNBOUNDED)
     widths = [_widths(column, console) for column in what.columns]
     frame = Measurement.get(console, options, what).maximum - sum(natural for _, natural in widths)
@@ -64,9 +76,7 @@ def _widths(column: Column, console: Console) -> tuple[int, int]:
 
 
 def _lines(table: Table, console: Console) -> Iterator[RenderableType]:
-    """The table's title; then for each row its first cell, and under it the others with their headings."""
-    if table.title:
-        yield table.title
+    """For each row its first cell, and under it the others with their headings."""
     headings = [_plain(column.header, console) if table.show_header else "" for column in table.columns]
     rows = zip(*(column.cells for column in table.columns), strict=True)
     for first, *others in rows:
@@ -78,8 +88,6 @@ def _lines(table: Table, console: Console) -> Iterator[RenderableType]:
         ]
         for line in _filled(parts, console.width - INDENT):
             yield Padding(Text(line), (0, 0, 0, INDENT), expand=False)
-    if table.caption:
-        yield table.caption
 
 
 def _plain(cell: RenderableType, console: Console) -> str:

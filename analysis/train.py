@@ -17,15 +17,18 @@ FOLDER = Path("reports") / "players"
 
 TEXT = {
     "en": {
-        "title": "{name}, {seats} seats: trained with {games:,} games in {generations} generations",
-        "pair": "{name}, {seats} seats: a pair trained with {games:,} games in {generations} generations",
+        "title": "{name}, {seats} seats: trained with {games:,} games, generations: {generations}",
+        "pair": "{name}, {seats} seats: a pair trained with {games:,} games, generations: {generations}",
         "against": "one against a field of",
         "each": "each of a pair against a field of",
         "share": "win share (par {par:.1f} %)",
         "score": "score",
         "deals": "deals",
         "nothing": "Nothing to train: no feature tells moves apart.",
-        "file": "Written to {path}; intervals at {percent:.0f} %.",
+        "start": "No gain found: these are the weights that training starts from; more games may help.",
+        "round": "Games are single rounds, not matches.",
+        "percent": "{percent:.0f} % intervals.",
+        "file": "Written to {path}",
     },
     "zh-Hant": {
         "title": "{name}，{seats} 人：訓練 {games:,} 局，{generations} 代",
@@ -36,7 +39,10 @@ TEXT = {
         "score": "得分",
         "deals": "副牌",
         "nothing": "無可訓練：沒有能分辨著法的特徵。",
-        "file": "已寫入 {path}；區間為 {percent:.0f} %。",
+        "start": "未見進步：這是訓練起點的權重；可增加局數。",
+        "round": "每局為單一回合，而非整場比賽。",
+        "percent": "區間為 {percent:.0f} %。",
+        "file": "已寫入 {path}",
     },
 }
 
@@ -67,6 +73,10 @@ def training_tasks(
         check_seats(ruleset, seats, lambda text: ConfigError(f"--seats: {text}"))
         for player in field:
             _check_basic(player, ruleset.game)
+        if like != "adapted" and not any(
+            ruleset.game in by for by in (restrictions.forbid, restrictions.prefer)
+        ):
+            raise ConfigError(f"--like: {restrictions.name} forbids and prefers nothing in {ruleset.game}")
         if aim == "score" and not game(ruleset.game).scored:
             raise ConfigError(f"--aim: {ruleset.game} has no scores")
         if pair:
@@ -89,8 +99,8 @@ def check_pair(ruleset: Ruleset, seats: int, pair: Pair | None, blamed: str) -> 
 def _check_basic(player: Player, name: str) -> None:
     if player.kind not in ("random", "weights"):
         raise ConfigError(f"--against: {player.name} is of kind {player.kind}; the field needs basic players")
-    if not player.plays(name):
-        raise ConfigError(f"--against: {player.name} has no weights for {name}")
+    if obstacle := player.obstacle(name):
+        raise ConfigError(f"--against: {obstacle}")
 
 
 def announce(task: Task) -> None:
@@ -102,22 +112,26 @@ def announce(task: Task) -> None:
     )
 
 
-def show_training(task: Task, jobs: int | None, folder: Path | None, language: str) -> Table:
-    """Train, write the player file, and return what is shown of it."""
+def show_training(task: Task, jobs: int | None, folder: Path | None, language: str) -> tuple[Table, str]:
+    """Train, write the player file, and return what is shown of it: a table, and a line that says where it is."""
     announce(task)
     trained = train(task, jobs or os.cpu_count() or 1)
     path = write(trained, folder or FOLDER)
-    return _table(trained, path, TEXT[language])
+    return _table(trained, TEXT[language]), TEXT[language]["file"].format(path=path)
 
 
-def _table(trained: Trained, path: Path, text: Mapping[str, str]) -> Table:
+def _table(trained: Trained, text: Mapping[str, str]) -> Table:
     task = trained.task
     title = text["pair" if task.pair else "title"].format(
         name=task.ruleset.name, seats=task.seats, games=trained.games, generations=trained.generations
     )
-    caption = text["file"].format(path=path, percent=100 * CONFIDENCE)
-    if not trained.weights:
-        caption = f"{text['nothing']} {caption}"
+    notes = {
+        "nothing": not trained.weights,
+        "start": trained.weights and not trained.gained,
+        "round": task.ruleset.rounds > 1,
+        "percent": True,
+    }
+    caption = " ".join(text[key] for key, wanted in notes.items() if wanted).format(percent=100 * CONFIDENCE)
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column(text["each"] if task.pair else text["against"])
     table.add_column(text[task.aim].format(par=100 / task.seats), justify="right")

@@ -516,12 +516,13 @@ def play_seats(
     first: int = 0,
     replay: int = 0,
     column: str = "share",
+    rounds: int = 1,
 ) -> np.ndarray:
-    """A column of every single game by seat: int64, shape (games, N).
+    """A column of every single game, or match, by seat: int64, shape (games, N).
 
     `column` is `share` (in units of 1/2520), another of `sim.tally.SEAT_COLUMNS`, or `score` where the game has scores.
     """
-    layout, block = _play_values(played, rules, lineup, seed, games, first, replay)
+    layout, block = _play_values(played, rules, lineup, seed, games, first, replay, rounds)
     at = layout.columns.index(f"{column}/1")
     position = (np.arange(rules.seats) - block.seating[:, :1]) * block.seating[:, 1:] % rules.seats
     return np.take_along_axis(block.values[:, at : at + rules.seats], position, axis=1)

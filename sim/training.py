@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from sim.config.document import CONFIGS
+from sim.config.document import CONFIGS, ConfigError, read_document, shorten
 from sim.config.groups import Group
-from sim.config.players import Player, load_player, read_player
+from sim.config.models import validate
+from sim.config.players import Player, PlayerFile, load_player, read_player
 from sim.config.rulesets import Ruleset
 from sim.engine import play_seats
 from sim.games import SHARE, Game, Pair, game
@@ -53,6 +54,9 @@ POOL = 5
 
 PROBE_DEALS = 150
 
+LONGEST_VERSION = 40
+"""Letters of a ruleset's version in the name of a file."""
+
 DOMAIN = -(1 << 63)
 """Added to a seed, gives one that no sweep can have."""
 
@@ -77,12 +81,28 @@ class Worth(NamedTuple):
 
 
 def interval(sample: np.ndarray) -> Worth:
-    """The mean of independent values and its interval."""
+    """The mean of at least two independent values and its interval."""
     from scipy import stats
 
     n = len(sample)
     half = stats.t.ppf(0.5 + CONFIDENCE / 2, n - 1) * sample.std(ddof=1) / np.sqrt(n)
     return Worth(float(sample.mean()), float(sample.mean() - half), float(sample.mean() + half), n)
+
+
+def share_interval(sample: np.ndarray) -> Worth:
+    """As `interval`, of shares, which lie from 0 to 1.
+
+    Where all are 0, or all 1, the interval is the exact one of a proportion (Clopper & Pearson 1934).
+    """
+    from scipy import stats
+
+    estimate, low, high, n = interval(sample)
+    tail = (1 - CONFIDENCE) / 2
+    if (sample == 0).all():
+        high = float(stats.beta.ppf(1 - tail, 1, n))
+    elif (sample == 1).all():
+        low = float(stats.beta.ppf(tail, n, 1))
+    return Worth(estimate, max(low, 0.0), min(high, 1.0), n)
 
 
 @dataclass(frozen=True)
@@ -118,7 +138,7 @@ class Task:
             "seats": self.seats,
             "forbid": self.like.forbid.get(played.name, {}),
             "prefer": self.like.prefer.get(played.name, {}),
-            "against": [[player.kind, player.weights.get(played.name, {})] for player in self.against],
+            "against": [_basic_content(player, played.name) for player in self.against],
             "aim": self.aim,
             "budget": self.budget,
             "seed": self.seed,
@@ -134,15 +154,25 @@ class Task:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _basic_content(player: Player, name: str) -> list[Any]:
+    """All that decides a basic player's moves in a game, as plain values."""
+    restrictions = [by.get(name, {}) for by in (player.forbid, player.prefer)]
+    return [player.kind, player.weights.get(name, {}), *(restrictions if any(restrictions) else [])]
+
+
 @dataclass(frozen=True)
 class Trained:
-    """The result of a task: weights by phase and feature, and how well they do against fields of known players."""
+    """The result of a task: weights by phase and feature, and how well they do against fields of known players.
+
+    `gained` is whether they are others than those that training starts from.
+    """
 
     task: Task
     weights: Mapping[str, Mapping[str, int]] = field(hash=False)
     measured: Mapping[str, Worth] = field(hash=False)
     games: int
     generations: int
+    gained: bool
 
     def document(self) -> str:
         """The player file (YAML), which says where the weights come from."""
@@ -151,11 +181,12 @@ class Trained:
         kept = {
             key: {ruleset.game: by[ruleset.game]} for key, by in restrictions.items() if ruleset.game in by
         }
-        title = f"{'pair ' if task.pair else ''}trained for {ruleset.name}, {task.seats} seats"
+        name = shorten(ruleset.name)
+        title = f"{'pair ' if task.pair else ''}trained for {name}, {task.seats} seats"
         content = {
             "title": {
                 "en": title,
-                "zh-Hant": f"為 {ruleset.name} {task.seats} 人訓練{'之搭檔' if task.pair else ''}",
+                "zh-Hant": f"為 {name} {task.seats} 人訓練{'之搭檔' if task.pair else ''}",
             },
             "kind": "weights",
             "games": {ruleset.game: {phase: dict(named) for phase, named in self.weights.items()}},
@@ -198,7 +229,7 @@ def train(task: Task, jobs: int) -> Trained:
             name: arena.measure(weighting.row(best), basic_lineup(played, players), MEASURED_DEALS)
             for name, players in fields.items()
         }
-    return Trained(task, weighting.named(best), measured, games, generations)
+    return Trained(task, weighting.named(best), measured, games, generations, best is not start)
 
 
 class Arena:
@@ -208,6 +239,9 @@ class Arena:
         self.game: Game = game(task.ruleset.game)
         self.rules = self.game.rules(task.ruleset.toggles, task.seats)
         self.seats, self.seed, self.aim, self.games = task.seats, task.seed + DOMAIN, task.aim, 0
+        self._best = (
+            -1 if task.aim == "score" and self.game.scored < 0 else 1
+        )  # the highest, or the lowest score
         self._places = placements(task.seats, task.pair is not None)
         self._threads = threads
         self._deal = 0
@@ -215,24 +249,23 @@ class Arena:
     def worths(self, rows: Sequence[Lineup], fields: Sequence[Lineup], deals: int) -> np.ndarray:
         """What each of some players is worth on deals not played before: float64, shape (players, deals).
 
-        A player is a line-up of one row, a field one of a row, or of one for each other seat. The fields share the
-        deals, and all players play the same.
+        More is better, even where the lowest score wins. A player is a line-up of one row, a field one of a row, or of
+        one for each other seat. The fields share the deals, and all players play the same.
         """
         parts = np.array_split(np.arange(self._deal, self._deal + deals), len(fields))
         tasks = [(row, *pair) for row in rows for pair in zip(fields, parts, strict=True)]
         found = list(self._threads.map(lambda task: self._worth(*task), tasks))
         self._deal += deals
         self.games += len(rows) * deals * len(self._places)
-        return np.array(
+        return self._best * np.array(
             [np.concatenate(found[k : k + len(fields)]) for k in range(0, len(found), len(fields))]
         )
 
     def measure(self, row: Lineup, opponents: Lineup, deals: int) -> Worth:
         """The worth of a player against a field, on deals of which no training has any."""
         parts = np.array_split(np.arange(MEASURED_FROM, MEASURED_FROM + deals), 16)
-        return interval(
-            np.concatenate(list(self._threads.map(lambda part: self._worth(row, opponents, part), parts)))
-        )
+        found = np.concatenate(list(self._threads.map(lambda part: self._worth(row, opponents, part), parts)))
+        return share_interval(found) if self.aim == "share" else interval(found)
 
     def _worth(self, row: Lineup, opponents: Lineup, deals: np.ndarray) -> np.ndarray:
         if not len(deals):
@@ -272,10 +305,13 @@ def seat_worths(
     first: int = 0,
     replay: int = 0,
     aim: str = "share",
+    rounds: int = 1,
 ) -> np.ndarray:
-    """What each game is worth to each seat: float64, shape (deals, N). The score, or the win share; a drawn or stalled
-    game gives everybody 1/N of that."""
-    values = play_seats(played, rules, lineup, seed, deals, first, replay, aim)
+    """What each game, or match of so many rounds, is worth to each seat: float64, shape (deals, N).
+
+    The score, or the win share; a drawn or stalled one gives everybody 1/N of that.
+    """
+    values = play_seats(played, rules, lineup, seed, deals, first, replay, aim, rounds)
     if aim != "share":
         return values.astype(float)
     shares = values / SHARE
@@ -347,7 +383,8 @@ def fit_weights(
         mean = elite.mean(axis=0)
         spread = elite.std(axis=0) + NOISE * max(0.0, 1 - 2 * arena.games / task.budget)
         generation += 1
-        if generation % CHECK_EVERY == 0:
+        ends_early = generation < CHECK_EVERY and arena.games >= task.budget
+        if generation % CHECK_EVERY == 0 or ends_early:
             gain = np.subtract(*arena.worths([weighting.row(mean), weighting.row(best)], pool, CHECK_DEALS))
             clear = gain.mean() > gain.std() / np.sqrt(CHECK_DEALS)
             stale = 0 if clear else stale + 1
@@ -385,11 +422,11 @@ def fitted(player: Player, ruleset: Ruleset, seats: int, jobs: int, notify: Noti
 
 def result(task: Task, jobs: int, notify: Notify) -> Player:
     """The player that a task makes, found where the task was done before."""
-    path = _find(task)
-    if path is None:
+    player = _find(task)
+    if player is None:
         notify(task)
-        path = write(train(task, jobs), cache_root() / "players")
-    return read_player(path)
+        player = read_player(write(train(task, jobs), cache_root() / "players"))
+    return player
 
 
 def write(trained: Trained, folder: Path) -> Path:
@@ -402,14 +439,20 @@ def write(trained: Trained, folder: Path) -> Path:
 
 def file_name(task: Task) -> str:
     """The name of a task's player file: for people first, then the digest by which it is found."""
-    return f"{task.ruleset.version}-{task.seats}-{task.digest[:12]}.yaml"
+    return f"{task.ruleset.version[:LONGEST_VERSION]}-{task.seats}-{task.digest[:12]}.yaml"
 
 
-def _find(task: Task) -> Path | None:
-    """The player file of a task that was done before."""
+def _find(task: Task) -> Player | None:
+    """The player of a task that was done before, if its file is sound."""
     for folder in (SHIPPED, cache_root() / "players"):
         for path in sorted((folder / task.ruleset.game).glob(f"*-{task.digest[:12]}.yaml")):
-            return path
+            try:
+                trained = validate(read_document(path), PlayerFile).trained or {}
+                player = read_player(path)
+            except ConfigError:
+                continue
+            if trained.get("digest") == task.digest and player.kind == "weights":
+                return player
     return None
 
 

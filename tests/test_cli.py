@@ -347,7 +347,48 @@ def test_a_full_disk_is_refused_before_anything_is_made(command: list[str]) -> N
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.parametrize(
+    ("words", "stands", "told"),
+    [
+        ("train sevens --games 100", "sevens", "out/sevens is a file, not a folder"),
+        ("train sevens --games 100", "", "out is a file, not a folder"),
+        ("ladder sevens --players random greedy", "", "out is a file, not a folder"),
+        ("collusion bieqi", "", "out is a file, not a folder"),
+    ],
+)
+def test_files_in_the_way_of_players_and_tables_are_refused(words: str, stands: str, told: str) -> None:
+    path = Path("out", stands)
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    assert told in refused(*words.split(), "--out", "out")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [("ladder sevens --players random greedy", "pairs.csv"), ("collusion bieqi", "roc.en.png")],
+)
+def test_folders_in_the_way_of_tables_are_refused(words: str, name: str) -> None:
+    Path("out", name).mkdir(parents=True)
+    assert f"{name} is a folder, not a file" in refused(*words.split(), "--out", "out")
+
+
 # --- Pipes and terminals ---
+
+
+def test_results_are_written_whether_or_not_they_are_read() -> None:
+    words = "ladder sevens --players random greedy --games 20 --out ladder"
+    process = python(*words.split(), stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    process.communicate()
+    assert process.returncode == 0
+    assert {path.name for path in Path("ladder").iterdir()} == {"pairs.csv", "ratings.csv", "variance.csv"}
+    process = python("train", "sevens", "bieqi", "--games", "10", "--out", "players", stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    process.communicate()
+    assert process.returncode == 0
+    assert {path.name for path in Path("players").iterdir()} == {"sevens", "bieqi"}
 
 
 @pytest.mark.parametrize(
@@ -641,6 +682,33 @@ def test_an_escape_that_is_no_character_is_refused(escape: str) -> None:
 
 def test_one_player_fills_the_usual_table() -> None:
     assert "4 seats (greedy, greedy, greedy, greedy)" in output("replay", "bieqi", "--players", "greedy")
+
+
+def test_names_and_titles_are_no_markup() -> None:
+    Path("[b]x.yaml").write_text('kind: random\ntitle: "[/x] [red]R :bomb:"\n')
+    text = output("ladder", "sevens", "--players", "random", "[b]x.yaml", "--games", "20")
+    assert "[/x] [red]R :bomb:" in text
+    assert "Written to o[red]5/sevens/" in run("train", "sevens", "--games", "10", "--out", "o[red]5").stdout
+
+
+def test_two_players_of_one_name_are_refused() -> None:
+    Path("greedy.yaml").write_text("kind: random\n")
+    for words in ("ladder sevens", "compare sevens sevens", "replay sevens"):
+        told = refused(*words.split(), "--players", "greedy", "greedy.yaml")
+        assert told == "--players: two players are called greedy; rename one of the files\n"
+
+
+def test_a_player_who_forbids_nothing_in_a_game_is_no_restriction() -> None:
+    told = refused("train", "sevens", "--like", "no_kings")
+    assert told == "--like: no_kings forbids and prefers nothing in sevens\n"
+
+
+def test_training_that_gains_nothing_says_so() -> None:
+    text = run("train", "sevens", "--games", "10").stdout
+    assert "generations: 0" in text
+    assert "No gain found: these are the weights that training starts from" in text
+    Path("nine.yaml").write_text("extends: sevens/default\nrounds: 9\n")
+    assert "Games are single rounds, not matches" in run("train", "nine.yaml", "--games", "10").stdout
 
 
 def test_a_title_is_no_markup() -> None:

@@ -429,6 +429,26 @@ PLAYER_ERRORS = {
         "kind: weights\ngames: {snap: {main: {gap: 0.5}}}\n",
         "2:23: games.snap.main.gap: 0.5 is not a whole number",
     ),
+    "no decimal number": (
+        "kind: search\nexploration: on\n",
+        "2:1: exploration: on is not a number",
+    ),
+    "too much exploration": (
+        "kind: search\nexploration: 100.5\n",
+        "2:1: exploration: 100.5 is too large; the most is 100",
+    ),
+    "too many samples": (
+        "kind: search\nplayouts: 1000000\nsamples: 20001\n",
+        "3:1: samples: 20001 is too large; the most is 20000",
+    ),
+    "nobody plays out": (
+        "kind: search\nplays_out: ''\n",
+        "2:1: plays_out: no player is called ''; known: greedy, random",
+    ),
+    "forbidden and preferred": (
+        "kind: adapted\nforbid: {snap: {main: [gap]}}\nprefer: {snap: {main: [shed, gap]}}\n",
+        "3:30: prefer.snap.main[1]: gap is both forbidden and preferred",
+    ),
     "too large": (
         "kind: weights\ngames: {snap: {main: {gap: 1000001}}}\n",
         "2:23: games.snap.main.gap: 1000001 is too large; the most is 1000000",
@@ -441,6 +461,21 @@ def test_mistakes_in_a_player_file(write: Write, case: str) -> None:
     text, expected = PLAYER_ERRORS[case]
     path = write("p.yaml", text)
     assert message(load_player, path) == f"p.yaml:{expected}"
+
+
+def test_why_a_player_cannot_play(write: Write) -> None:
+    assert load_player("greedy").obstacle("snap") == ""
+    assert load_player("greedy").obstacle("other") == "greedy has no weights for other"
+    seeker = write("seeker.yaml", "kind: search\nplays_out: greedy\n")
+    assert load_player(seeker).obstacle("other") == "seeker has no weights for other"
+    scorer = write("scorer.yaml", "kind: search\naim: score\n")
+    assert load_player(scorer).obstacle("snap") == "scorer aims at the score, and snap has none"
+
+
+def test_a_search_has_no_more_samples_than_memory(write: Write) -> None:
+    search = load_player(write("long.yaml", "kind: search\nplayouts: 1000000\n")).search
+    assert search is not None
+    assert (search.playouts, search.samples) == (1_000_000, 20_000)
 
 
 def test_missing_players(write: Write) -> None:

@@ -103,6 +103,73 @@ def test_adapted_is_trained_once_and_found_again(
     assert len(asked) == 4
 
 
+@pytest.mark.parametrize("damage", ["kind: adapted", "kind: random", "cut", "empty", "another"])
+def test_a_damaged_file_is_trained_anew(
+    damage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small: sim.training.Trained
+) -> None:
+    monkeypatch.setattr(sim.training, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(sim.training, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(sim.training, "train", lambda task, jobs: dataclasses.replace(small, task=task))
+    path = write(small, tmp_path / "players")
+    text = path.read_text(encoding="utf-8")
+    broken = {
+        "cut": text[: text.index("trained:")],
+        "empty": "",
+        "another": text.replace(SMALL.digest, SMALL.digest[::-1]),
+    }
+    path.write_text(broken.get(damage, f"{damage}\n"), encoding="utf-8")
+    asked: list[Task] = []
+    assert sim.training.result(SMALL, 1, asked.append).weights == {"sevens": small.weights}
+    assert asked == [SMALL]
+    assert path.read_text(encoding="utf-8") == text
+    sim.training.result(SMALL, 1, asked.append)
+    assert asked == [SMALL]
+
+
+def test_a_long_name_can_be_read_back(tmp_path: Path, small: sim.training.Trained) -> None:
+    long = SEVENS.changed({"pass_fee": 1})
+    long = dataclasses.replace(long, version="牌" * 95 + "+pass_fee=1" * 20)
+    path = write(dataclasses.replace(small, task=dataclasses.replace(SMALL, ruleset=long)), tmp_path)
+    assert read_player(path).weights == {"sevens": small.weights}
+
+
+def test_restrictions_of_a_field_are_part_of_the_task() -> None:
+    weights = {"sevens": {"main": {"passes": 5}}}
+    plain = Player("g", "weights", {}, weights)
+    strict = dataclasses.replace(plain, forbid={"sevens": {"main": ["opens_others"]}})
+    digests = {Task(SEVENS, 4, ADAPTED, against=(player,)).digest for player in (plain, strict)}
+    assert len(digests) == 2
+
+
+def test_a_generation_cut_short_is_judged_too() -> None:
+    few, more = (train(dataclasses.replace(SMALL, budget=budget), 2) for budget in (100, 100_000))
+    assert (few.generations, few.gained) == (0, False)
+    assert few.measured["greedy"][:3] == (0.25, 0.25, 0.25)
+    assert 0 < more.generations < sim.training.CHECK_EVERY
+    assert more.gained
+    assert more.weights != few.weights
+
+
+def test_the_lowest_score_is_aimed_at_where_it_wins() -> None:
+    yishi = load_ruleset("yishi/default")
+    trained = train(Task(yishi, 4, ADAPTED, aim="score", budget=200_000), 2)
+    rows = basic_lineup(game("yishi"), [Player("me", "weights", {}, {"yishi": dict(trained.weights)})])
+    field_ = basic_lineup(game("yishi"), [load_player("greedy")])
+    lineup = seated(rows, field_, [0], 4)
+    scores = seat_worths(game("yishi"), game("yishi").rules(yishi.toggles, 4), lineup, 3, 2000, aim="score")
+    assert scores[:, 0].mean() < scores[:, 1:].mean()
+
+
+def test_shares_have_intervals_within_their_bounds() -> None:
+    never, always, rarely = np.zeros(60), np.ones(60), np.r_[np.zeros(59), 0.25]
+    assert sim.training.share_interval(never)[:2] == (0, 0)
+    assert sim.training.share_interval(never).high == pytest.approx(1 - 0.005 ** (1 / 60))
+    assert sim.training.share_interval(always)[::2] == (1, 1)
+    assert sim.training.share_interval(always).low == pytest.approx(0.005 ** (1 / 60))
+    assert sim.training.share_interval(rarely).low == 0
+    assert sim.training.share_interval(np.full(60, 0.25))[:3] == (0.25, 0.25, 0.25)
+
+
 def test_the_arms_of_a_group_have_weights_of_their_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small: sim.training.Trained
 ) -> None:

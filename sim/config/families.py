@@ -183,7 +183,7 @@ def _lineups(
             raise sources.document.error(inside, text)
         players = tuple(sources.player(ref, (*inside, place)) for place, ref in enumerate(refs))
         for player, base in itertools.product(players, bases):
-            if not player.plays(base.game):
-                raise sources.document.error(inside, f"{player.name} has no weights for {base.game}")
+            if obstacle := player.obstacle(base.game):
+                raise sources.document.error(inside, obstacle)
         lineups.append(players)
     return tuple(lineups)

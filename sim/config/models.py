@@ -122,6 +122,8 @@ def _explained(document: Document, model: type[BaseModel], error: ErrorDetails) 
             text = f"{given} is not allowed; allowed: {', '.join(allowed)}{nearest(given, allowed)}"
         case "int_type":
             text = f"{given} is not a whole number"
+        case "float_type" | "finite_number":
+            text = f"{given} is not a number"
         case "string_type":
             text = f"{given} is not a text"
         case "list_type":
@@ -129,9 +131,9 @@ def _explained(document: Document, model: type[BaseModel], error: ErrorDetails) 
         case "dict_type" | "model_type":
             text = f"{given} is not a mapping of keys to values"
         case "greater_than_equal":
-            text = f"{given} is too small; the least is {details['ge']}"
+            text = f"{given} is too small; the least is {_number(details['ge'])}"
         case "less_than_equal":
-            text = f"{given} is too large; the most is {details['le']}"
+            text = f"{given} is too large; the most is {_number(details['le'])}"
         case "too_short":
             text = "the list is empty"
         case "value_error":
@@ -139,6 +141,11 @@ def _explained(document: Document, model: type[BaseModel], error: ErrorDetails) 
         case _:
             text = f"{given}: {error['msg']}"
     return document.error(at, text)
+
+
+def _number(limit: float) -> float:
+    """A limit, without decimals that are none."""
+    return int(limit) if limit == int(limit) else limit
 
 
 def _model_at(model: Any, at: tuple[int | str, ...]) -> Any:

@@ -19,6 +19,9 @@ from sim.config.values import nearest, unknown_key
 MOST_WEIGHT = 1_000_000
 """Keeps a sum of weighted features far inside 64 bits."""
 
+MOST_SAMPLES = 20_000
+"""Each takes memory in every thread: some kilobytes in the largest games."""
+
 Weight = Annotated[int, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
 Weights = dict[str, dict[str, dict[str, int]]]
 """game -> phase -> feature -> weight; what is not named weighs 0."""
@@ -40,7 +43,7 @@ class PlayerFile(FileModel):
     prefer: Restrictions = {}
     trained: dict[str, Any] | None = None
     playouts: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    samples: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] | None = None
     exploration: Annotated[float, Field(ge=0, le=100)] | None = None
     plays_out: str | None = None
     opponents: list[str] = []
@@ -92,9 +95,16 @@ class Player:
 
     def plays(self, game: str) -> bool:
         """Whether this player knows how to play `game`."""
-        if self.search:
-            return self.search.plays_out.plays(game)
-        return self.kind in ("random", "adapted") or game in self.weights
+        return not self.obstacle(game)
+
+    def obstacle(self, game: str) -> str:
+        """Why this player cannot play `game`; nothing if it can."""
+        if self.search and self.search.aim == "score" and not sim.games.games()[game].scored:
+            return f"{self.name} aims at the score, and {game} has none"
+        basic = self.search.plays_out if self.search else self
+        if basic.kind == "weights" and game not in basic.weights:
+            return f"{self.name} has no weights for {game}"
+        return ""
 
 
 def load_player(ref: str | Path) -> Player:
@@ -145,6 +155,12 @@ def make_player(
         )
     for key in ("games", "forbid", "prefer"):
         _check_names(getattr(content, key), document, (*at, key))
+    for game, phases in content.prefer.items():
+        for phase, features in phases.items():
+            for k, feature in enumerate(features):
+                if feature in content.forbid.get(game, {}).get(phase, ()):
+                    text = f"{feature} is both forbidden and preferred"
+                    raise document.error((*at, "prefer", game, phase, k), text)
     return Player(name, content.kind, title, content.games, forbid=content.forbid, prefer=content.prefer)
 
 
@@ -182,11 +198,11 @@ def _search_settings(
 ) -> SearchSettings:
     """The settings of a searching player, and the basic players that it names."""
     playouts = content.playouts or PLAYOUTS
-    samples = content.samples or max(1, playouts // PLAYOUTS_A_SAMPLE)
+    samples = content.samples or min(max(1, playouts // PLAYOUTS_A_SAMPLE), MOST_SAMPLES)
     if samples > playouts:
         raise document.error((*at, "samples"), f"{samples} samples for {playouts} play-outs")
     plays_out = _basic_player(
-        content.plays_out or "random",
+        "random" if content.plays_out is None else content.plays_out,
         document,
         (*at, "plays_out"),
         others,

@@ -31,11 +31,6 @@ from sim.tally import ROW
 if TYPE_CHECKING:
     from sim.config import Player
 
-AIMS = ("share", "score")
-"""What a search maximises: the win share, or the score."""
-
-SCORE = AIMS.index("score")
-
 
 class Search(NamedTuple):
     """A line-up in which somebody searches. N seats; scratch of one thread.
@@ -52,7 +47,7 @@ class Search(NamedTuple):
     playouts: np.ndarray  # int64 [N]
     samples: np.ndarray  # int64 [N]
     exploration: np.ndarray  # float64 [N]
-    aim: np.ndarray  # int64 [N]
+    aim: np.ndarray  # int64 [N], what is maximised: 0 the win share, else this times the score
     log: np.ndarray  # float64 [most play-outs + 1], natural logarithms
     memory: np.ndarray  # [1] of the game's memory
     states: np.ndarray  # [1 + most samples]: the play-out, and the samples
@@ -85,7 +80,7 @@ def search_lineup(game: Game, players: Sequence[Player]) -> Search:
         playouts,
         np.array([s.samples if s else 0 for s in settings], dtype=np.int64),
         np.array([s.exploration if s else 0.0 for s in settings]),
-        np.array([AIMS.index(s.aim) if s else 0 for s in settings], dtype=np.int64),
+        np.array([game.scored if s and s.aim == "score" else 0 for s in settings], dtype=np.int64),
         np.log(np.maximum(1.0, np.arange(playouts.max() + 1))),
         np.zeros(1, dtype=game.memory).view(np.recarray),
         np.zeros(1 + max(s.samples if s else 0 for s in settings), dtype=game.state).view(np.recarray),
@@ -119,8 +114,8 @@ def _models(opponents: Sequence[Sequence[Player]]) -> tuple[np.ndarray, np.ndarr
 @helper
 def _worth(rules, row, seat, aim):
     """What a finished game is worth to a seat. A drawn or stalled one is worth as much as to everybody else."""
-    if aim == SCORE:
-        return row.score[seat]
+    if aim != 0:
+        return aim * row.score[seat]
     if row.outcome == DRAWN or row.outcome == STALLED:
         return SHARE // rules.seats
     return row.share[seat]
