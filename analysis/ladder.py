@@ -26,7 +26,7 @@ from sim.engine import Table as GameTable
 from sim.games import SHARE, Game, game
 from sim.players import Search, lineup_arrays
 from sim.store import replace_file
-from sim.training import CONFIDENCE, Worth, seat_worths, share_interval
+from sim.training import CONFIDENCE, Worth, bounded_interval, seat_worths
 
 LADDER = ("random", "greedy", "adapted", "search_adapted")
 """The usual players."""
@@ -178,7 +178,7 @@ class _Hall:
             (tuple(a if p == seat else b for p in seats), part, 0, [seat]) for seat in seats for part in parts
         ]
         found = list(self._threads.map(lambda task: self._shares(*task), tasks))
-        return share_interval(np.concatenate(found).reshape(len(seats), deals).mean(axis=0))
+        return bounded_interval(np.concatenate(found).reshape(len(seats), deals).mean(axis=0))
 
     def replays(self, players: Sequence[Player], deals: int) -> np.ndarray:
         """Win shares by (deal, rotation, replay, seat); in rotation k seat p has player (p - k) mod N, repeated."""

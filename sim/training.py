@@ -65,6 +65,9 @@ MEASURED_FROM, MEASURED_DEALS = 1 << 40, 10_000
 
 CONFIDENCE = 0.99
 
+ROUNDING = 1e-12
+"""Shares that differ by less are equal."""
+
 
 class Worth(NamedTuple):
     """The mean worth of a player over deals, each played in every seat, with its Student t interval."""
@@ -89,19 +92,16 @@ def interval(sample: np.ndarray) -> Worth:
     return Worth(float(sample.mean()), float(sample.mean() - half), float(sample.mean() + half), n)
 
 
-def share_interval(sample: np.ndarray) -> Worth:
-    """As `interval`, of shares, which lie from 0 to 1.
+def bounded_interval(sample: np.ndarray) -> Worth:
+    """As `interval`, of values from 0 to 1.
 
-    Where all are 0, or all 1, the interval is the exact one of a proportion (Clopper & Pearson 1934).
+    A constant sample does not prove that there is nothing else: its interval is widened by the largest share that
+    values not seen may have (Clopper & Pearson 1934).
     """
-    from scipy import stats
-
     estimate, low, high, n = interval(sample)
-    tail = (1 - CONFIDENCE) / 2
-    if (sample == 0).all():
-        high = float(stats.beta.ppf(1 - tail, 1, n))
-    elif (sample == 1).all():
-        low = float(stats.beta.ppf(tail, n, 1))
+    if np.ptp(sample) < ROUNDING:
+        unseen = 1 - ((1 - CONFIDENCE) / 2) ** (1 / n)
+        low, high = estimate * (1 - unseen), estimate + (1 - estimate) * unseen
     return Worth(estimate, max(low, 0.0), min(high, 1.0), n)
 
 
@@ -265,7 +265,7 @@ class Arena:
         """The worth of a player against a field, on deals of which no training has any."""
         parts = np.array_split(np.arange(MEASURED_FROM, MEASURED_FROM + deals), 16)
         found = np.concatenate(list(self._threads.map(lambda part: self._worth(row, opponents, part), parts)))
-        return share_interval(found) if self.aim == "share" else interval(found)
+        return bounded_interval(found) if self.aim == "share" else interval(found)
 
     def _worth(self, row: Lineup, opponents: Lineup, deals: np.ndarray) -> np.ndarray:
         if not len(deals):

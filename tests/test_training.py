@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,18 @@ from sim.config.players import read_player
 from sim.engine import play_seats
 from sim.games import game, games
 from sim.players.basic import Lineup, basic_lineup
-from sim.training import Task, file_name, fit_group, fitted, seat_worths, seated, train, write
+from sim.training import (
+    Arena,
+    Task,
+    bounded_interval,
+    file_name,
+    fit_group,
+    fitted,
+    seat_worths,
+    seated,
+    train,
+    write,
+)
 
 SEVENS = load_ruleset("sevens/default")
 ADAPTED = load_player("adapted")
@@ -144,30 +156,30 @@ def test_restrictions_of_a_field_are_part_of_the_task() -> None:
 def test_a_generation_cut_short_is_judged_too() -> None:
     few, more = (train(dataclasses.replace(SMALL, budget=budget), 2) for budget in (100, 100_000))
     assert (few.generations, few.gained) == (0, False)
-    assert few.measured["greedy"][:3] == (0.25, 0.25, 0.25)
+    assert few.measured["greedy"].estimate == 0.25
     assert 0 < more.generations < sim.training.CHECK_EVERY
     assert more.gained
     assert more.weights != few.weights
 
 
 def test_the_lowest_score_is_aimed_at_where_it_wins() -> None:
-    yishi = load_ruleset("yishi/default")
-    trained = train(Task(yishi, 4, ADAPTED, aim="score", budget=200_000), 2)
-    rows = basic_lineup(game("yishi"), [Player("me", "weights", {}, {"yishi": dict(trained.weights)})])
-    field_ = basic_lineup(game("yishi"), [load_player("greedy")])
-    lineup = seated(rows, field_, [0], 4)
-    scores = seat_worths(game("yishi"), game("yishi").rules(yishi.toggles, 4), lineup, 3, 2000, aim="score")
-    assert scores[:, 0].mean() < scores[:, 1:].mean()
+    field_, names = basic_lineup(game("yishi"), [load_player("random")]), ("greedy", "random")
+    rows = [basic_lineup(game("yishi"), [load_player(name)]) for name in names]
+    with ThreadPoolExecutor(1) as threads:
+        arena = Arena(Task(load_ruleset("yishi/default"), 4, ADAPTED, aim="score"), threads)
+        greedy, random = arena.worths(rows, [field_], 500).mean(axis=1)
+        shown = [arena.measure(row, field_, 500).estimate for row in rows]
+    assert greedy > random
+    assert 0 < shown[0] < shown[1]
 
 
 def test_shares_have_intervals_within_their_bounds() -> None:
-    never, always, rarely = np.zeros(60), np.ones(60), np.r_[np.zeros(59), 0.25]
-    assert sim.training.share_interval(never)[:2] == (0, 0)
-    assert sim.training.share_interval(never).high == pytest.approx(1 - 0.005 ** (1 / 60))
-    assert sim.training.share_interval(always)[::2] == (1, 1)
-    assert sim.training.share_interval(always).low == pytest.approx(0.005 ** (1 / 60))
-    assert sim.training.share_interval(rarely).low == 0
-    assert sim.training.share_interval(np.full(60, 0.25))[:3] == (0.25, 0.25, 0.25)
+    unseen = 1 - 0.005 ** (1 / 60)
+    wanted = {0: (0, unseen), 1: (1 - unseen, 1), 0.25: (0.25 * (1 - unseen), 0.25 + 0.75 * unseen)}
+    for value, (low, high) in wanted.items():
+        assert bounded_interval(np.full(60, value))[:3] == pytest.approx((value, low, high))
+    rarely = bounded_interval(np.r_[np.zeros(59), 0.25])
+    assert rarely.low == 0 < rarely.estimate < rarely.high < 0.25
 
 
 def test_the_arms_of_a_group_have_weights_of_their_own(
