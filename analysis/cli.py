@@ -364,7 +364,10 @@ def train(
     games: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, max=10**12, help="Games to train with; the generation begun is ended."
+            metavar="N",
+            min=1,
+            max=10**12,
+            help="Games to train with; finding out which features matter comes first and counts too.",
         ),
     ] = None,
     aim: Annotated[Literal["share", "score"], typer.Option(help="What to maximise.")] = "share",
@@ -411,7 +414,11 @@ def ladder(
     out: Out = None,
     lang: Language = "en",
 ) -> None:
-    """Tell how much skill a ruleset has room for: players against each other, and what decides a game."""
+    """Tell how much skill a ruleset has room for: players against each other, and what decides a game.
+
+    Players meet in pairs, one seat of the one among seats of the other; by default random, greedy, adapted and
+    searching ones.
+    """
     from analysis.ladder import FILES, LADDER, ladder_tables, run_ladder, write_ladder
     from analysis.sweep import check_folder
     from analysis.train import announce

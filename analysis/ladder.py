@@ -46,8 +46,11 @@ SIGNIFICANT = 0.01
 TEXT = {
     "en": {
         "title": "{ruleset}, {seats} seats: win share of one seat against a field of another player (par {par:.1f} %)",
+        "comma": ", ",
+        "colon": ": ",
+        "then": "; ",
         "corner": "one of | against",
-        "elo": "Strength (Elo scale, random = 0) and the best against each field",
+        "elo": "Strength (Elo scale, {zero} = 0) and the best against each field",
         "player": "player",
         "rating": "Elo",
         "ceiling": "best against a field of it",
@@ -66,12 +69,16 @@ TEXT = {
         "plain": "{deals:,} deals for pairs without a search",
         "searching": "{deals:,} deals for pairs with a search",
         "intervals": "{percent:.0f} % intervals",
+        "no_search": "Decisions that matter are told where somebody searches.",
         "rounds": "A game is a match of {rounds} rounds; the decisions that matter are those of its first round.",
     },
     "zh-Hant": {
         "title": "{ruleset}，{seats} 人：一家對一桌其他玩法的勝率（平均 {par:.1f} %）",
+        "comma": "、",
+        "colon": "：",
+        "then": "；",
         "corner": "一家｜對一桌",
-        "elo": "實力（Elo 分，隨機 = 0）與對各桌的最佳成績",
+        "elo": "實力（Elo 分，{zero} = 0）與對各桌的最佳成績",
         "player": "玩法",
         "rating": "Elo",
         "ceiling": "對一桌此玩法的最佳者",
@@ -90,6 +97,7 @@ TEXT = {
         "plain": "無搜尋的組合 {deals:,} 副牌",
         "searching": "有搜尋的組合 {deals:,} 副牌",
         "intervals": "區間為 {percent:.0f} %",
+        "no_search": "有搜尋的玩法時才會評估關鍵決策。",
         "rounds": "一局為 {rounds} 回合的比賽；關鍵決策只看第一回合。",
     },
 }
@@ -354,19 +362,21 @@ def ladder_tables(ladder: Ladder, language: str) -> list[Table | str]:
     }
     for a in title:
         cross.add_row(title[a], *(cell.get((a, b), "–") for b in title))
-    elo = Table(title=text["elo"], title_justify="left")
+    elo = Table(title=text["elo"].format(zero=title[ladder.players[0].name]), title_justify="left")
     for column in ("player", "rating", "ceiling"):
         elo.add_column(text[column], justify="right" if column == "rating" else "left")
     for row in _rows(ladder.ratings):
         against = ladder.pairs[ladder.pairs.field == row.player]
         best = against.loc[against.estimate.idxmax()]
         value = f"{round(row.elo)} [{round(row.low)}, {round(row.high)}]"
-        elo.add_row(title[row.player], value, f"{title[best.player]}: {cell[best.player, row.player]}")
+        elo.add_row(
+            title[row.player], value, f"{title[best.player]}{text['colon']}{cell[best.player, row.player]}"
+        )
     return [cross, elo, _variance_table(ladder, text, language), *_remarks(ladder, text)]
 
 
 def _variance_table(ladder: Ladder, text: dict[str, str], language: str) -> Table:
-    names = ", ".join(player.title[language] for player in ladder.variance_players)
+    names = text["comma"].join(player.title[language] for player in ladder.variance_players)
     caption = text["players"].format(
         names=names, deals=ladder.variance_deals, replays=REPLAYS, seats=ladder.seats
     )
@@ -385,7 +395,9 @@ def _remarks(ladder: Ladder, text: dict[str, str]) -> list[str]:
         estimate, low, high, _ = ladder.matter
         share = f"{_percent(estimate)} [{_percent(low)}, {_percent(high)}]"
         told = text["matter_text"].format(share=share, n=ladder.decisions, choices=ladder.choices)
-        remarks.append(f"{text['matter']}: {told}")
+        remarks.append(f"{text['matter']}{text['colon']}{told}")
+    else:
+        remarks.append(text["no_search"])
     if ladder.ruleset.rounds > 1:
         remarks.append(text["rounds"].format(rounds=ladder.ruleset.rounds))
     searching = [player.name for player in ladder.players if player.search]
@@ -398,7 +410,7 @@ def _remarks(ladder: Ladder, text: dict[str, str]) -> list[str]:
         )
         if len(deals)
     ]
-    remarks.append("; ".join([*parts, text["intervals"].format(percent=100 * CONFIDENCE)]))
+    remarks.append(text["then"].join([*parts, text["intervals"].format(percent=100 * CONFIDENCE)]))
     return remarks
 
 

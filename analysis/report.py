@@ -664,7 +664,9 @@ class _Chapter:
         always = [("turns", "mean"), ("win_share", "1"), ("outcome", "drawn"), ("outcome", "stalled")]
         names = [name for name in always if any(name in c.differences for c in mine)]
         own = {counter.name for counter in self.view.game.counters}
-        names += [name for name in largest_changes(mine) if name[0] in own][:4]
+        changes = largest_changes(mine)
+        names += [name for name in changes if name[0] == "score"][:1]
+        names += [name for name in changes if name[0] in own][:4]
         words = [_in_unit(self.words(*name), name[0] in SHARES, self.language, "points") for name in names]
         rows = [
             [self._contrast(family, c), *(_difference(c.differences.get(name), name[0]) for name in names)]
@@ -738,7 +740,7 @@ class _Chapter:
         for case in self.view.cases(self.view.focus, seats=[self.seats]):
             for metric in metrics:
                 numbers = [self.view.number(case, metric, str(k + 1)) for k in range(self.seats)]
-                if any(numbers):  # only some games are scored
+                if any(number and number.estimate for number in numbers):  # what a game does not know is 0
                     rows.append([*self._head(case), self.say(metric), *map(with_half, numbers)])
         return Table(headings, rows, 3)
 

@@ -17,6 +17,7 @@ FOLDER = Path("reports") / "players"
 
 TEXT = {
     "en": {
+        "like": "It keeps to what {like} forbids and prefers.",
         "title": "{name}, {seats} seats: trained with {games:,} games, generations: {generations}",
         "pair": "{name}, {seats} seats: a pair trained with {games:,} games, generations: {generations}",
         "against": "one against a field of",
@@ -31,6 +32,7 @@ TEXT = {
         "file": "Written to {path}",
     },
     "zh-Hant": {
+        "like": "遵守 {like} 的禁忌與偏好。",
         "title": "{name}，{seats} 人：訓練 {games:,} 局，{generations} 代",
         "pair": "{name}，{seats} 人：搭檔訓練 {games:,} 局，{generations} 代",
         "against": "一家對一桌",
@@ -73,9 +75,7 @@ def training_tasks(
         check_seats(ruleset, seats, lambda text: ConfigError(f"--seats: {text}"))
         for player in field:
             _check_basic(player, ruleset.game)
-        if like != "adapted" and not any(
-            ruleset.game in by for by in (restrictions.forbid, restrictions.prefer)
-        ):
+        if like != "adapted" and not restricted(restrictions, ruleset.game):
             raise ConfigError(f"--like: {restrictions.name} forbids and prefers nothing in {ruleset.game}")
         if aim == "score" and not game(ruleset.game).scored:
             raise ConfigError(f"--aim: {ruleset.game} has no scores")
@@ -83,6 +83,11 @@ def training_tasks(
             check_pair(ruleset, seats, pair, "--pair")
         tasks.append(Task(ruleset, seats, restrictions, field, aim, games or BUDGET, seed, pair))
     return tasks
+
+
+def restricted(player: Player, name: str) -> bool:
+    """Whether the player forbids or prefers anything in a game."""
+    return any(by.get(name) for by in (player.forbid, player.prefer))
 
 
 def check_pair(ruleset: Ruleset, seats: int, pair: Pair | None, blamed: str) -> None:
@@ -106,7 +111,8 @@ def _check_basic(player: Player, name: str) -> None:
 def announce(task: Task) -> None:
     """Tell that a player is being trained, which takes a while."""
     print(
-        f"training a {'pair' if task.pair else 'player'} for {task.ruleset.name}, {task.seats} seats",
+        f"training a {'pair' if task.pair else 'player'} for {task.ruleset.name}, {task.seats} seats"
+        + (f", like {task.like.name}" if restricted(task.like, task.ruleset.game) else ""),
         file=sys.stderr,
         flush=True,
     )
@@ -117,21 +123,23 @@ def show_training(task: Task, jobs: int | None, folder: Path | None, language: s
     announce(task)
     trained = train(task, jobs or os.cpu_count() or 1)
     path = write(trained, folder or FOLDER)
-    return _table(trained, TEXT[language]), TEXT[language]["file"].format(path=path)
+    return _table(trained, language), TEXT[language]["file"].format(path=path)
 
 
-def _table(trained: Trained, text: Mapping[str, str]) -> Table:
-    task = trained.task
+def _table(trained: Trained, language: str) -> Table:
+    task, text = trained.task, TEXT[language]
     title = text["pair" if task.pair else "title"].format(
         name=task.ruleset.name, seats=task.seats, games=trained.games, generations=trained.generations
     )
     notes = {
+        "like": restricted(task.like, task.ruleset.game),
         "nothing": not trained.weights,
         "start": trained.weights and not trained.gained,
         "round": task.ruleset.rounds > 1,
         "percent": True,
     }
-    caption = " ".join(text[key] for key, wanted in notes.items() if wanted).format(percent=100 * CONFIDENCE)
+    caption = " ".join(text[key] for key, wanted in notes.items() if wanted)
+    caption = caption.format(percent=100 * CONFIDENCE, like=task.like.title[language])
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column(text["each"] if task.pair else text["against"])
     table.add_column(text[task.aim].format(par=100 / task.seats), justify="right")

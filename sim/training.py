@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from sim.config.document import CONFIGS, ConfigError, read_document, shorten
+from sim.config.document import CONFIGS, MAX_TITLE, ConfigError, read_document, shorten
 from sim.config.groups import Group
 from sim.config.models import validate
 from sim.config.players import Player, PlayerFile, load_player, read_player
@@ -182,11 +182,19 @@ class Trained:
             key: {ruleset.game: by[ruleset.game]} for key, by in restrictions.items() if ruleset.game in by
         }
         name = shorten(ruleset.name)
-        title = f"{'pair ' if task.pair else ''}trained for {name}, {task.seats} seats"
+        against, like = " ".join(player.name for player in task.against), task.like.name
+        title = [f"{'pair ' if task.pair else ''}trained for {name}, {task.seats} seats"]
+        title_zh = [f"為 {name} {task.seats} 人訓練{'之搭檔' if task.pair else ''}"]
+        if against:
+            title.append(f"against {against}")
+            title_zh.append(f"對 {against}")
+        if kept:
+            title.append(f"like {like}")
+            title_zh.append(f"如 {like}")
         content = {
             "title": {
-                "en": title,
-                "zh-Hant": f"為 {name} {task.seats} 人訓練{'之搭檔' if task.pair else ''}",
+                "en": ", ".join(title)[:MAX_TITLE],
+                "zh-Hant": "，".join(title_zh)[:MAX_TITLE],
             },
             "kind": "weights",
             "games": {ruleset.game: {phase: dict(named) for phase, named in self.weights.items()}},

@@ -23,6 +23,7 @@ from sim.config import (
     presets,
 )
 from sim.config.document import MAX_BYTES, read_document
+from sim.config.values import Choices
 from tests.snap import Write, message, snap_project
 
 
@@ -516,6 +517,12 @@ def test_schemas(write: Write) -> None:
     player = json_schema("player")
     assert player["required"] == ["kind"]
     assert set(player["properties"]["games"]["properties"]["snap"]["properties"]) == {"main", "give"}
+    assert set(player["properties"]["kind"]["enum"]) == {"random", "weights", "search", "adapted"}
+    forbidden = player["properties"]["forbid"]["properties"]["snap"]["properties"]["main"]
+    assert forbidden["items"]["enum"] == list(
+        player["properties"]["games"]["properties"]["snap"]["properties"]["main"]["properties"]
+    )
+    assert {"plays_out", "opponents", "trained", "aim"} < set(player["properties"])
     assert json_schema("sweep")["required"] == ["games"]
     expected = "no schema for 'swep'; did you mean 'sweep'?; known: player, sweep, position, other, snap"
     assert message(json_schema, "swep") == expected
@@ -607,3 +614,15 @@ def test_every_toggle_says_what_it_decides_in_both_languages() -> None:
             assert about["zh-Hant"].endswith("。"), key
             assert about["impact"] in {"H", "M", "L", "-"}, key
         assert game.Toggles.model_validate(game.Toggles().model_dump()) == game.Toggles()
+
+
+def test_yes_and_true_mean_the_same_everywhere() -> None:
+    """Also for a toggle that knows more words than yes and no."""
+    words = Choices(("yes", "may_pass", "no"))
+    assert [words.parse(raw) for raw in (True, "on", "Yes", "yes", False, "off")] == ["yes"] * 4 + ["no"] * 2
+    flags = Choices((True, False))
+    assert [flags.parse(raw) for raw in (True, "on", "yes", False, "No")] == [True, True, True, False, False]
+    for choices in (Choices(("may_pass",)), Choices(low=0, high=2), Choices((None,))):
+        for raw in (True, "yes"):
+            with pytest.raises(ValueError, match="yes is not allowed"):
+                choices.parse(raw)

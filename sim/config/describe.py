@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 import sim.games
 from sim.config.document import ConfigError, Document, read_document, shorten, shown_path
 from sim.config.models import LANGUAGES, TITLE_SCHEMA
-from sim.config.players import MOST_WEIGHT, load_player
+from sim.config.players import MOST_WEIGHT, PlayerFile, load_player
 from sim.config.rulesets import load_ruleset, presets
 from sim.config.sweeps import SweepFile, load_sweep
 from sim.config.values import MOST_ROUNDS, ROUNDS, Choices, Value, choices_of, nearest, shown
@@ -160,6 +160,8 @@ def _toggle_schema(choices: Choices) -> dict[str, Any]:
     for value, spellings in ((True, ["yes", "on"]), (False, ["no", "off"]), (None, ["none"])):
         if any(choice is value for choice in choices.listed):
             words += spellings
+        elif value is not None and spellings[0] in choices.listed:
+            words += [value, *spellings[1:]]
     if choices.low is None:
         return {"enum": words}
     number: dict[str, Any] = {"type": "integer", "minimum": choices.low}
@@ -169,13 +171,17 @@ def _toggle_schema(choices: Choices) -> dict[str, Any]:
 
 
 def _player_schema() -> dict[str, Any]:
+    """Which games, phases and features there are, in the places where a file names them."""
+    schema = PlayerFile.model_json_schema()
     weight = {"type": "integer", "minimum": -MOST_WEIGHT, "maximum": MOST_WEIGHT}
-    games = {}
+    weights, names = {}, {}
     for game in sim.games.games().values():
         features = {item.name: {**weight, "description": f"{item.en} {item.zh}"} for item in game.features}
-        games[game.name] = _mapping({phase: _mapping(features) for phase in game.phases})
-    properties = {"title": TITLE_SCHEMA, "kind": {"enum": ["random", "weights"]}, "games": _mapping(games)}
-    return _mapping(properties, required=["kind"])
+        listed = {"type": "array", "items": {"enum": list(features)}}
+        weights[game.name] = _mapping({phase: _mapping(features) for phase in game.phases})
+        names[game.name] = _mapping(dict.fromkeys(game.phases, listed))
+    schema["properties"] |= {"games": _mapping(weights), "forbid": _mapping(names), "prefer": _mapping(names)}
+    return schema
 
 
 def check_file(path: str | Path) -> str:

@@ -47,14 +47,18 @@ class Choices:
         return self.low is not None and self.low <= number and (self.high is None or number <= self.high)
 
     def _spelled(self, raw: object) -> object:
-        """`raw`, or the boolean or None that this toggle means by such a word.
+        """`raw`, or the boolean or None that this toggle means by such a word, or the word that it means by a boolean.
 
         Words for yes and no may have capitals, as everywhere in YAML; `none` is no word of YAML's and has none.
         """
-        if not isinstance(raw, str) or raw in self.listed:
+        if isinstance(raw, str) and raw in self.listed:
             return raw
-        if raw.lower() in _YES_NO and any(type(choice) is bool for choice in self.listed):
-            return _YES_NO[raw.lower()]
+        flag = _YES_NO.get(raw.lower()) if isinstance(raw, str) else raw
+        if isinstance(flag, bool):
+            meant = (flag, "yes" if flag else "no")
+            return next(
+                (choice for choice in self.listed if choice in meant and type(choice) is not int), raw
+            )
         return None if raw == "none" and None in self.listed else raw
 
     def words(self) -> list[str]:
