@@ -325,16 +325,20 @@ def _group(view: View, axes: Axes, metric: str, group: _Group, start: float) -> 
 # --- Opening cards ----------------------------------------------------------------------------------------------------
 
 
+CARD_LINEUPS = 3
+
+
 def cards(view: View, sheet: Sheet, title: str) -> Figure:
-    """Win share by opening card: a row per ruleset in focus, a panel per line-up, a colour per suit."""
+    """Win share by opening card: a row per ruleset in focus, a panel per line-up (the first), a colour per suit."""
     ticks = [*RANKS, *view.jokers]
     legend = [
         handle(SYMBOLS[suit], color=SUIT_COLOURS[suit], marker=MARKERS[k], linestyle="none")
         for k, suit in enumerate(SUITS)
     ]
     cases = [case for case in view.cases(view.focus, seats=[view.most_seats]) if not view.unwon(case)]
-    rows = {name: [c for c in cases if c.ruleset == name][:3] for name in view.focus}
-    rows = {name: mine for name, mine in rows.items() if mine}
+    rows = {name: [c for c in cases if c.ruleset == name] for name in view.focus}
+    total = max(map(len, rows.values()))
+    rows = {name: mine[:CARD_LINEUPS] for name, mine in rows.items() if mine}
     names = [sheet.ruleset(view, name, 1.3, 2) for name in rows]
     # Where the rulesets do not meet the same line-ups, every row has its own titles and labels.
     uneven = len({tuple(case.lineup for case in mine) for mine in rows.values()}) > 1
@@ -346,7 +350,7 @@ def cards(view: View, sheet: Sheet, title: str) -> Figure:
         top=0.25,
     )
     sizes = [[Panel(0.29 * len(ticks), 1.3)] * len(mine) for mine in rows.values()]
-    figure, panels = sheet.panels(title, box, sizes, _cards_caption(view, sheet, rows), legend)
+    figure, panels = sheet.panels(title, box, sizes, _cards_caption(view, sheet, rows, total), legend)
     for place, (label, mine, row) in enumerate(zip(names, rows.values(), panels, strict=True)):
         for case, axes in zip(mine, row, strict=True):
             _card_panel(view, axes, case, ticks)
@@ -361,11 +365,13 @@ def cards(view: View, sheet: Sheet, title: str) -> Figure:
     return figure
 
 
-def _cards_caption(view: View, sheet: Sheet, rows: Mapping[str, Sequence[Case]]) -> list[str]:
+def _cards_caption(view: View, sheet: Sheet, rows: Mapping[str, Sequence[Case]], total: int) -> list[str]:
     cases = [case for mine in rows.values() for case in mine]
     shown = [x for case in cases for x in view.keys(case, "win_share_by_card").values()]
     caption = [sheet.counts(shown, "hands"), sheet.bars(), *_par_caption(view, sheet, cases)]
     caption.append(sheet.say("suits"))
+    if total > CARD_LINEUPS:
+        caption.append(sheet.say("first_lineups", n=CARD_LINEUPS, total=total))
     if len(view.jokers) > 1:
         caption.append(sheet.say("jokers"))
     return [*caption, *_unwon_caption(view, sheet, view.cases(rows, seats=[view.most_seats]))]
