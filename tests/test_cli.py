@@ -684,6 +684,22 @@ def test_one_player_fills_the_usual_table() -> None:
     assert "4 seats (greedy, greedy, greedy, greedy)" in output("replay", "bieqi", "--players", "greedy")
 
 
+def test_a_report_shows_scores_where_they_change_and_says_what_it_leaves_out() -> None:
+    Path("fee.yaml").write_text(
+        "games: 400\nlineups: [[random], [greedy], [adapted], [greedy, random]]\n"
+        "families:\n"
+        "  - {name: fee, rulesets: [sevens], grid: {pass_fee: [0, 1]}, seats: [4], contrast: baseline}\n"
+    )
+    assert run("sweep", "fee.yaml").exit_code == 0
+    text = Path("reports/fee/report.en.md").read_text(encoding="utf-8")
+    assert re.search(r"^\| change \|.*\| score of ", text, re.MULTILINE)
+    scores = re.findall(r"^\| ([^|]+) \| [^|]+ \| score \|", text, re.MULTILINE)
+    assert set(scores) == {"default+pass_fee=1"}
+    assert "| cards drawn |" not in text
+    figure = Path("reports/fee/figures/win_share_by_card.en.svg").read_text(encoding="utf-8")
+    assert "The first 3 of 4 line-ups." in figure
+
+
 def test_names_and_titles_are_no_markup() -> None:
     Path("[b]x.yaml").write_text('kind: random\ntitle: "[/x] [red]R :bomb:"\n')
     text = output("ladder", "sevens", "--players", "random", "[b]x.yaml", "--games", "20")

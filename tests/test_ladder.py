@@ -143,7 +143,9 @@ def test_the_deals_of_both_kinds_of_pairs_are_told() -> None:
     assert ladder_tables(found, "en")[-1] == (
         "30 deals for pairs without a search; 40 deals for pairs with a search; 99 % intervals"
     )
-    without = played("sevens/default", ["random", "greedy"], 30, 40)
+    without = played("sevens/default", ["greedy", "random"], 30, 40)
+    assert "Decisions that matter are told where somebody searches." in ladder_tables(without, "en")
+    assert "貪心 = 0" in str(ladder_tables(without, "zh-Hant")[1].title)  # type: ignore[union-attr]
     assert ladder_tables(without, "en")[-1] == "30 deals for pairs without a search; 99 % intervals"
 
 

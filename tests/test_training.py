@@ -145,6 +145,19 @@ def test_a_long_name_can_be_read_back(tmp_path: Path, small: sim.training.Traine
     assert read_player(path).weights == {"sevens": small.weights}
 
 
+def test_a_title_says_against_whom_and_like_whom(small: sim.training.Trained) -> None:
+    like = dataclasses.replace(restricted(forbid={"sevens": {"main": ["seven"]}}), name="no_sevens")
+    task = dataclasses.replace(SMALL, like=like, against=(load_player("greedy"),))
+    titles = [
+        yaml.safe_load(dataclasses.replace(small, task=made).document())["title"] for made in (SMALL, task)
+    ]
+    assert titles[0] == {"en": "trained for sevens/default, 4 seats", "zh-Hant": "為 sevens/default 4 人訓練"}
+    assert titles[1] == {
+        "en": "trained for sevens/default, 4 seats, against greedy, like no_sevens",
+        "zh-Hant": "為 sevens/default 4 人訓練，對 greedy，如 no_sevens",
+    }
+
+
 def test_restrictions_of_a_field_are_part_of_the_task() -> None:
     weights = {"sevens": {"main": {"passes": 5}}}
     plain = Player("g", "weights", {}, weights)
