@@ -23,7 +23,7 @@ import yaml
 from sim.config.document import CONFIGS, MAX_TITLE, ConfigError, read_document, shorten
 from sim.config.groups import Group
 from sim.config.models import validate
-from sim.config.players import Player, PlayerFile, load_player, read_player
+from sim.config.players import Player, PlayerFile, load_player, make_player, read_player
 from sim.config.rulesets import Ruleset
 from sim.engine import play_seats
 from sim.games import SHARE, Game, Pair, game
@@ -34,7 +34,7 @@ from sim.store import replace_file
 FORMAT = 1
 
 BUDGET = 3_000_000
-"""Games to play at most."""
+"""Games, those of the search for features that matter included, after which no generation is begun."""
 
 SCALE = 1000
 """The largest weight of a phase at the start; weights are integers."""
@@ -114,7 +114,7 @@ class Task:
         against: the field to play against, a player for each other seat (repeated if there are fewer); by default
             weights are trained in self-play.
         aim: what is maximised, the win share or the score.
-        budget: games to play at most.
+        budget: games after which no generation is begun.
         pair: given, the seat opposite plays the same weights and counts as much, and the features of a partner may be
             weighed which such a pair knows; whoever plays for himself weighs none of them.
     """
@@ -247,9 +247,8 @@ class Arena:
         self.game: Game = game(task.ruleset.game)
         self.rules = self.game.rules(task.ruleset.toggles, task.seats)
         self.seats, self.seed, self.aim, self.games = task.seats, task.seed + DOMAIN, task.aim, 0
-        self._best = (
-            -1 if task.aim == "score" and self.game.scored < 0 else 1
-        )  # the highest, or the lowest score
+        lowest_wins = task.aim == "score" and self.game.scored < 0
+        self._sign = -1 if lowest_wins else 1
         self._places = placements(task.seats, task.pair is not None)
         self._threads = threads
         self._deal = 0
@@ -265,7 +264,7 @@ class Arena:
         found = list(self._threads.map(lambda task: self._worth(*task), tasks))
         self._deal += deals
         self.games += len(rows) * deals * len(self._places)
-        return self._best * np.array(
+        return self._sign * np.array(
             [np.concatenate(found[k : k + len(fields)]) for k in range(0, len(found), len(fields))]
         )
 
@@ -455,11 +454,12 @@ def _find(task: Task) -> Player | None:
     for folder in (SHIPPED, cache_root() / "players"):
         for path in sorted((folder / task.ruleset.game).glob(f"*-{task.digest[:12]}.yaml")):
             try:
-                trained = validate(read_document(path), PlayerFile).trained or {}
-                player = read_player(path)
+                document = read_document(path)
+                content = validate(document, PlayerFile)
+                player = make_player(path.stem, content, document, (), {})
             except ConfigError:
                 continue
-            if trained.get("digest") == task.digest and player.kind == "weights":
+            if player.kind == "weights" and (content.trained or {}).get("digest") == task.digest:
                 return player
     return None
 
